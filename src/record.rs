@@ -1,0 +1,244 @@
+//! Record <-> bytes, versioned. Pure.
+//!
+//! One line of JSON, a newline, then the payload's bytes as given: readable with any
+//! store's own tools.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde::Serialize;
+
+use crate::clock::Millis;
+use crate::expiry::{ClaimId, TimeBucket};
+use crate::json::Object;
+use crate::key::{check_fingerprint, to_hex};
+
+/// The format that this release writes, and the only one that it reads.
+pub const FORMAT: u64 = 1;
+
+/// No claim gets a greater token, so that the next one can always be greater than the last.
+pub const MAX_TOKEN: u64 = i64::MAX as u64;
+
+/// How a build decides who won. One store is served by one strategy only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// By compare-and-swap.
+    Cas,
+    /// By atomic increment.
+    Ticket,
+}
+
+impl Strategy {
+    /// As it stands in records and in the store's marker.
+    pub fn name(self) -> &'static str {
+        match self {
+            Strategy::Cas => "cas",
+            Strategy::Ticket => "ticket",
+        }
+    }
+}
+
+/// What the tail of a slot's log says of its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Claimed until `expires_at_ms`.
+    Inflight,
+    /// Its outcome is recorded, and replays until `expires_at_ms`.
+    Done,
+    /// Released, purged or forgotten: absent for everyone, kept for its token.
+    Tombstone,
+    /// Somebody is removing the log.
+    Deleting,
+}
+
+impl State {
+    const ALL: [State; 4] = [State::Inflight, State::Done, State::Tombstone, State::Deleting];
+
+    fn name(self) -> &'static str {
+        match self {
+            State::Inflight => "inflight",
+            State::Done => "done",
+            State::Tombstone => "tombstone",
+            State::Deleting => "deleting",
+        }
+    }
+}
+
+/// One record of a slot's log. The last one is what the key is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// What it says.
+    pub state: State,
+    /// Fencing token of the claim.
+    pub token: u64,
+    /// Which try of the work this claim is, from 1. In a tombstone: the tries that failed.
+    pub attempt: u32,
+    /// When the claim was made.
+    pub claimed_at_ms: Millis,
+    /// When the outcome was recorded; of `Done` only.
+    pub completed_at_ms: Option<Millis>,
+    /// When it stops counting.
+    pub expires_at_ms: Millis,
+    /// When this record was made: the ledger's time is never less on this key.
+    pub changed_at_ms: Millis,
+    /// Identifies the request.
+    pub fingerprint: Option<Vec<u8>>,
+    /// The scope, compared on read.
+    pub scope: String,
+    /// The key, compared on read.
+    pub key: String,
+    /// The claim that this record belongs to.
+    pub claim: ClaimId,
+    /// The outcome's bytes; of `Done` only.
+    pub payload: Option<Vec<u8>>,
+}
+
+/// Where a record stands in its log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// From 1.
+    pub position: u64,
+    /// The position that it was decided on; 0 for none.
+    pub parent: u64,
+}
+
+#[derive(Serialize)]
+struct Header<'a> {
+    format: u64,
+    strategy: &'a str,
+    state: &'a str,
+    position: u64,
+    parent: u64,
+    token: u64,
+    attempt: u32,
+    claimed_at_ms: Millis,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    completed_at_ms: Option<Millis>,
+    expires_at_ms: Millis,
+    changed_at_ms: Millis,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fingerprint: Option<String>,
+    scope: &'a str,
+    key: &'a str,
+    bucket: &'a str,
+    number: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payload_bytes: Option<u64>,
+}
+
+/// The bytes of a record.
+///
+/// # Errors
+/// None on any record; the JSON writer's signature has one.
+pub fn encode(record: &Record, place: Place, strategy: Strategy) -> Result<Vec<u8>, String> {
+    let header = Header {
+        format: FORMAT,
+        strategy: strategy.name(),
+        state: record.state.name(),
+        position: place.position,
+        parent: place.parent,
+        token: record.token,
+        attempt: record.attempt,
+        claimed_at_ms: record.claimed_at_ms,
+        completed_at_ms: record.completed_at_ms,
+        expires_at_ms: record.expires_at_ms,
+        changed_at_ms: record.changed_at_ms,
+        fingerprint: record.fingerprint.as_deref().map(to_hex),
+        scope: &record.scope,
+        key: &record.key,
+        bucket: &record.claim.bucket.name(),
+        number: record.claim.number,
+        payload_bytes: record.payload.as_ref().map(|payload| payload.len() as u64),
+    };
+    let mut bytes = serde_json::to_vec(&header).map_err(|error| error.to_string())?;
+    bytes.push(b'\n');
+    bytes.extend_from_slice(record.payload.as_deref().unwrap_or_default());
+    Ok(bytes)
+}
+
+/// The record that the bytes hold.
+///
+/// # Errors
+/// Why it cannot be read, for an operator. Such a record is never taken for absent.
+pub fn decode(bytes: &[u8], strategy: Strategy) -> Result<(Place, Record), String> {
+    let line_bytes = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
+    let (line, rest) = bytes.split_at_checked(line_bytes).unwrap_or_default();
+    // The format stands first in every format: a later one may have other fields.
+    let format = format_of(line).ok_or("its first line does not begin with its format")?;
+    if format != FORMAT {
+        return Err(format!("its format is {format}; this build reads {FORMAT}"));
+    }
+    let decoded =
+        Object::parse(line).ok_or("header").and_then(|header| read(header, strategy, rest));
+    decoded.map_err(|field| format!("its {field} is missing or impossible"))
+}
+
+fn format_of(line: &[u8]) -> Option<u64> {
+    let digits = line.strip_prefix(br#"{"format":"#)?.split(|byte| *byte == b',').next()?;
+    core::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// The error names what is wrong.
+fn read(
+    mut header: Object,
+    strategy: Strategy,
+    rest: &[u8],
+) -> Result<(Place, Record), &'static str> {
+    header.number("format");
+    let written_by = header.text("strategy");
+    let state = header.text("state");
+    let payload = rest.strip_prefix(b"\n").ok_or("end of line")?;
+    let payload_bytes = header.number_if_any("payload_bytes");
+    let fingerprint = header.text_if_any("fingerprint");
+    let bucket = header.text("bucket");
+    let place = Place { position: header.number("position"), parent: header.number("parent") };
+    let record = Record {
+        state: State::ALL.into_iter().find(|known| known.name() == state).ok_or("state")?,
+        token: header.number("token"),
+        attempt: u32::try_from(header.number("attempt")).map_err(|_| "attempt")?,
+        claimed_at_ms: header.number("claimed_at_ms"),
+        completed_at_ms: header.number_if_any("completed_at_ms"),
+        expires_at_ms: header.number("expires_at_ms"),
+        changed_at_ms: header.number("changed_at_ms"),
+        fingerprint: fingerprint.as_deref().map(read_fingerprint).transpose()?,
+        scope: header.text("scope"),
+        key: header.text("key"),
+        claim: ClaimId {
+            bucket: TimeBucket::parse(&bucket).ok_or("bucket")?,
+            number: header.number("number"),
+        },
+        payload: payload_bytes.map(|_| payload.to_vec()),
+    };
+    header.finish()?;
+    let done = record.state == State::Done;
+    let wrong = [
+        (written_by != strategy.name(), "strategy (of this build)"),
+        (payload_bytes.unwrap_or(0) != payload.len() as u64, "payload's size"),
+        (done != record.completed_at_ms.is_some(), "outcome (in this state)"),
+        (!done && record.payload.is_some(), "outcome (in this state)"),
+        (record.token > MAX_TOKEN, "token"),
+        (place.position == 0 || place.parent >= place.position, "position"),
+    ];
+    match wrong.into_iter().find(|(wrong, _)| *wrong) {
+        Some((_, what)) => Err(what),
+        None => Ok((place, record)),
+    }
+}
+
+fn read_fingerprint(hex: &str) -> Result<Vec<u8>, &'static str> {
+    let digit =
+        |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let pair = |pair: &[u8]| match pair {
+        [high, low] => Some((digit(high)? << 4) | digit(low)?),
+        _ => None,
+    };
+    let bytes: Option<Vec<u8>> = hex.as_bytes().chunks(2).map(pair).collect();
+    bytes
+        .filter(|bytes| to_hex(bytes) == hex && check_fingerprint(Some(bytes)).is_ok())
+        .ok_or("fingerprint")
+}
+
+#[cfg(test)]
+#[path = "record_tests.rs"]
+mod tests;
