@@ -1,0 +1,78 @@
+//! `cargo xtask ci`: every check in one order, the quickest to fail first, the tests last.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use crate::shell::{self, say};
+use crate::testing::{self, Size};
+use crate::toolchain::Toolchain;
+use crate::{deny, guest, package, reproducible, wit};
+
+/// Runs every check and prints how long each took.
+pub(crate) fn run(root: &Path, size: Size) -> Result<()> {
+    let mut steps = Steps::default();
+    let result = all(root, size, &mut steps);
+    steps.print();
+    result
+}
+
+fn all(root: &Path, size: Size, steps: &mut Steps) -> Result<()> {
+    let copies = if size == Size::Full { 2 } else { 1 };
+    steps.run("formatting", || shell::run(shell::cargo(root).args(["fmt", "--all", "--check"])))?;
+    steps.run("wit", || wit::check(root))?;
+    let toolchain = steps.run("components", || guest::ensure(root))?;
+    steps.run("reproducible", || reproducible::check(root, &toolchain, copies))?;
+    steps.run("dependencies", || deny::check(root))?;
+    steps.run("clippy", || clippy(root))?;
+    steps.run("clippy, guest", || clippy_guest(root, &toolchain))?;
+    steps.run("docs", || docs(root))?;
+    steps.run("package", || package::package(root))?;
+    steps.run("tests", || testing::run(root, size, &[]))
+}
+
+fn clippy(root: &Path) -> Result<()> {
+    let mut cargo = shell::cargo(root);
+    cargo.args(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]);
+    shell::run(&mut cargo)
+}
+
+/// The guest's code for wasm only, which the other run does not see.
+fn clippy_guest(root: &Path, toolchain: &Toolchain) -> Result<()> {
+    let Some(mut cargo) = toolchain.clippy(root)? else {
+        say("this toolchain has no clippy: the guest's code for wasm is not checked");
+        return Ok(());
+    };
+    shell::run(cargo.args(["--", "-D", "warnings"]))
+}
+
+fn docs(root: &Path) -> Result<()> {
+    let mut cargo = shell::cargo(root);
+    cargo.args(["doc", "--workspace", "--no-deps", "--locked"]).env("RUSTDOCFLAGS", "-D warnings");
+    shell::run(&mut cargo)
+}
+
+/// The steps so far, and how long each took.
+#[derive(Default)]
+struct Steps(Vec<(&'static str, Duration)>);
+
+impl Steps {
+    #[expect(clippy::disallowed_methods, reason = "how long a step took, for people to read")]
+    fn run<T>(&mut self, name: &'static str, step: impl FnOnce() -> Result<T>) -> Result<T> {
+        println!("\n=== {name}");
+        let start = Instant::now();
+        let result = step();
+        self.0.push((name, start.elapsed()));
+        result.context(name)
+    }
+
+    fn print(&self) {
+        println!("\nxtask: seconds per step");
+        for (name, time) in &self.0 {
+            println!("{:>8.1}  {name}", time.as_secs_f64());
+        }
+        let total: Duration = self.0.iter().map(|(_, time)| *time).sum();
+        println!("{:>8.1}  all", total.as_secs_f64());
+    }
+}

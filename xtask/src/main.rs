@@ -1,0 +1,78 @@
+//! The project's own tasks. `cargo xtask` lists them.
+
+mod ci;
+mod component;
+mod demo;
+mod deny;
+mod guest;
+mod package;
+mod reproducible;
+mod shell;
+mod testing;
+mod toolchain;
+mod wit;
+
+#[path = "../../host/build/nested.rs"]
+mod nested;
+
+#[allow(dead_code, reason = "host/build.rs includes this file too and uses the rest of it")]
+#[path = "../../host/build/stamp.rs"]
+mod stamp;
+
+use std::env;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+const HELP: &str = "\
+cargo xtask TASK
+
+  demo [ARGS]    set up what is missing, build, and show the ledger at work
+  test [ARGS]    set up what is missing, build, and run every test;
+                 LEDGER_TEST_SIZE=full for the large sizes, ARGS go to cargo test
+  build          build the components into target/components
+  package        make the host crate's package, with the components in it
+  reproducible   build the components once more, in another folder, and compare the bytes
+  wit            check wit/: the copies in wit/deps and the docs of our own package
+  ci [--full]    every check, and the tests; --full for the large sizes
+
+IDEMPOTENCY_TOOLCHAIN=installed|debian fixes where the wasm target comes from; without it
+the first of these that the machine allows: the installed target, `rustup target add`,
+Debian's packages.";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    match dispatch(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(arguments: &[String]) -> Result<()> {
+    let root = shell::workspace_root()?;
+    let (task, rest) = match arguments.split_first() {
+        Some((task, rest)) => (task.as_str(), rest),
+        None => ("help", arguments),
+    };
+    match (task, rest) {
+        ("demo", rest) => demo::demo(&root, rest),
+        ("test", rest) => testing::test(&root, testing::Size::from_env(), rest),
+        ("build", []) => guest::ensure(&root).map(drop),
+        ("package", []) => package::package(&root),
+        ("reproducible", []) => {
+            let toolchain = guest::ensure(&root)?;
+            reproducible::check(&root, &toolchain, 1)
+        }
+        ("wit", []) => wit::check(&root),
+        ("ci", []) => ci::run(&root, testing::Size::Small),
+        ("ci", [flag]) if flag == "--full" => ci::run(&root, testing::Size::Full),
+        ("help" | "--help" | "-h", _) => {
+            println!("{HELP}");
+            Ok(())
+        }
+        _ => bail!("`{}` is no task:\n\n{HELP}", arguments.join(" ")),
+    }
+}
