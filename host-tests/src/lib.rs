@@ -1,0 +1,31 @@
+//! The ledger on real hosts.
+//!
+//! - [`vectors`]: the conformance vectors of `vectors/*.json`, and what runs them.
+//! - [`Target`]: a ledger as the tests see it: calls in, answers in the words of the WIT out,
+//!   a clock set by hand, a look at the store.
+//! - [`targets`]: the native core over a store of our own, and the component on the host crate.
+//! - [`Probe`]: counts a target's store calls and makes chosen ones fail.
+//! - [`purge_until_clean`] and [`leftovers`]: what purging leaves in a store.
+//! - [`Size`]: how much the tests do.
+
+pub mod vectors;
+
+mod call;
+mod target;
+
+pub mod targets;
+
+mod probe;
+mod size;
+mod upkeep;
+
+pub use call::{Call, CallName};
+pub use probe::{Counts, Failure, Plan, Probe, Side, StoreCall};
+pub use size::Size;
+pub use target::Target;
+pub use upkeep::{leftovers, purge_until_clean};
+
+/// Lower-case hexadecimal.
+pub fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,250 @@
+//! The expiry index over long times and many keys: purge finds everything that is due, costs
+//! what is due, and leaves nothing behind.
+
+use host_tests::targets::{Hosted, Intruder, Native};
+use host_tests::{Call, CallName, Plan, Side, Size, Target, leftovers, purge_until_clean};
+use serde_json::Value;
+
+const MINUTE_MS: u64 = 60_000;
+const HOUR_MS: u64 = 60 * MINUTE_MS;
+const DAY_MS: u64 = 24 * HOUR_MS;
+
+/// Lives from less than a minute to ten years, none the same.
+fn lives_ms(count: u64) -> impl Iterator<Item = u64> {
+    let spans =
+        [1, MINUTE_MS, 3 * MINUTE_MS, HOUR_MS, 5 * HOUR_MS, DAY_MS, 20 * DAY_MS, 3_600 * DAY_MS];
+    (0..count).map(move |number| spans[number as usize % spans.len()] + 7 * number * number)
+}
+
+async fn begin(target: &dyn Target, key: &str, lease_ms: u64) -> u64 {
+    let answer = target.call(&Call::begin(key, lease_ms)).await;
+    answer["fresh"]["token"].as_u64().unwrap_or_else(|| panic!("{key}: {answer}"))
+}
+
+/// A key that is completed, with this life.
+async fn complete(target: &dyn Target, key: &str, ttl_ms: u64) {
+    let token = begin(target, key, MINUTE_MS).await;
+    let answer =
+        target.call(&Call { ttl_ms: Some(ttl_ms), ..Call::complete(key, token, "x") }).await;
+    assert!(answer["recorded"].is_object(), "{key}: {answer}");
+}
+
+async fn is_there(target: &dyn Target, key: &str) -> bool {
+    target.call(&Call::get(key)).await != Value::Null
+}
+
+/// After the purges exactly those keys are there whose expiry is not before now.
+async fn exact(target: &dyn Target, ends_at_ms: &[(String, u64)]) {
+    let due = purge_until_clean(target, 64).await;
+    println!("at {} ms: removed and reclaimed {due:?}", target.now_ms());
+    for (key, ends_at_ms) in ends_at_ms {
+        let there = is_there(target, key).await;
+        assert_eq!(there, *ends_at_ms >= target.now_ms(), "{key}, which ends at {ends_at_ms}");
+    }
+}
+
+#[tokio::test]
+async fn purge_is_exact_at_any_time_also_after_400_idle_days() {
+    for pauses in
+        [vec![400 * DAY_MS], vec![0, 1, MINUTE_MS, HOUR_MS, DAY_MS - 1, 9 * DAY_MS, 4_000 * DAY_MS]]
+    {
+        let target = Native::new();
+        let mut keys = Vec::new();
+        for (number, life_ms) in lives_ms(Size::from_env().pick(400, 4_000)).enumerate() {
+            target.set_clock(1_000_000_000 + 977 * number as u64);
+            let key = format!("key {number}");
+            complete(&target, &key, life_ms).await;
+            keys.push((key, target.now_ms() + life_ms));
+        }
+        for pause_ms in pauses {
+            target.set_clock(target.now_ms() + pause_ms);
+            exact(&target, &keys).await;
+        }
+        assert_eq!(leftovers(&target, 4_000 * DAY_MS).await, [""; 0]);
+    }
+}
+
+#[tokio::test]
+async fn purge_is_exact_on_sqlite_too() {
+    let target = Hosted::on_sqlite().await;
+    let mut keys = Vec::new();
+    for (number, life_ms) in lives_ms(16).enumerate() {
+        target.set_clock(1_000_000_000 + 977 * number as u64);
+        let key = format!("key {number}");
+        complete(&target, &key, life_ms).await;
+        keys.push((key, target.now_ms() + life_ms));
+    }
+    for pause_ms in [MINUTE_MS, 400 * DAY_MS] {
+        target.set_clock(target.now_ms() + pause_ms);
+        exact(&target, &keys).await;
+    }
+    assert_eq!(leftovers(&target, 4_000 * DAY_MS).await, [""; 0]);
+}
+
+/// Removed one day, nothing is left of a key an hour later; an hour after its end nothing is
+/// left of a bucket of the index.
+#[tokio::test]
+async fn thousands_of_cycles_leave_nothing_but_constants() {
+    let cycles: u64 = Size::from_env().pick(300, 10_000);
+    let target = Native::new();
+    target.set_clock(1_000_000_000);
+    let mut most = 0;
+    for cycle in 0..cycles {
+        let key = format!("key {}", cycle % 7);
+        complete(&target, &key, 10 * MINUTE_MS).await;
+        target.set_clock(target.now_ms() + 11 * MINUTE_MS);
+        purge_until_clean(&target, 200).await;
+        most = most.max(target.store_keys().await.len());
+    }
+    println!("{cycles} cycles, at most {most} keys in the store");
+    assert!(most < 100, "{most} keys: what was removed piles up");
+    target.set_clock(target.now_ms() + HOUR_MS);
+    purge_until_clean(&target, 200).await;
+    let keys = target.store_keys().await;
+    let traces: Vec<_> =
+        keys.iter().filter(|key| key.starts_with("il.r.") || key.starts_with("il.e.")).collect();
+    assert_eq!(traces, [""; 0], "an hour later");
+    assert_eq!(leftovers(&target, 0).await, [""; 0]);
+    let constants = target.store_keys().await;
+    let bytes: usize = bytes_of(&target, &constants).await;
+    println!("{constants:?}, {bytes} bytes");
+    assert!(bytes < 300, "the constants have grown to {bytes} bytes");
+}
+
+async fn bytes_of(target: &dyn Target, keys: &[String]) -> usize {
+    let mut bytes = 0;
+    for key in keys {
+        bytes += target.store_get(key).await.map_or(0, |value| value.len());
+    }
+    bytes
+}
+
+/// The store calls of removing 100 expired keys beside so many live ones.
+async fn purge_cost(live: u64) -> u64 {
+    let target = Native::new();
+    target.set_clock(1_000_000_000);
+    for number in 0..live {
+        // Half of them still run, half are done; they live for hours to weeks.
+        let key = format!("live {number}");
+        let life_ms = 5 * HOUR_MS + 1_000 * (number % 1_000_000);
+        match number % 2 {
+            0 => drop(begin(&target, &key, life_ms).await),
+            _ => complete(&target, &key, life_ms).await,
+        }
+    }
+    target.set_clock(target.now_ms() + 5 * MINUTE_MS);
+    purge_until_clean(&target, 10_000).await;
+    for number in 0..100 {
+        begin(&target, &format!("expired {number}"), 1).await;
+    }
+    target.set_clock(target.now_ms() + MINUTE_MS);
+    target.probe().start(None);
+    assert_eq!(purge_until_clean(&target, 200).await.0, 100);
+    target.probe().calls()
+}
+
+#[tokio::test]
+async fn a_purge_costs_what_is_due_not_what_is_stored() {
+    let many = Size::from_env().pick(20_000, 100_000);
+    let (few_calls, many_calls) = (purge_cost(1_000).await, purge_cost(many).await);
+    println!("100 expired beside 1 000 live: {few_calls} store calls; beside {many}: {many_calls}");
+    let difference = few_calls.abs_diff(many_calls);
+    assert!(difference * 10 < few_calls, "{few_calls} and {many_calls} store calls");
+}
+
+#[tokio::test]
+async fn the_limit_is_200_where_none_is_given() {
+    let target = Native::new();
+    for number in 0..201 {
+        begin(&target, &format!("key {number}"), 1).await;
+    }
+    target.set_clock(10);
+    let purge = Call::on(CallName::Purge, "");
+    let first = target.call(&purge).await;
+    assert_eq!((&first["removed"], &first["more"]), (&200.into(), &true.into()));
+    let second = target.call(&purge).await;
+    assert_eq!((&second["removed"], &second["more"]), (&1.into(), &false.into()));
+}
+
+/// A begin that died at each of its store calls: a number without an entry, an entry without
+/// a record. Its retry under the same key, and all else, goes its way.
+#[tokio::test]
+async fn dead_begins_are_cleaned_up() {
+    for number in 1..20 {
+        for side in [Side::Before, Side::After] {
+            let target = Native::new();
+            target.set_clock(1_000_000_000);
+            target.probe().start(Some(Plan::from(number, side)));
+            target.call(&Call::begin("dead", 20 * MINUTE_MS)).await;
+            target.probe().start(None);
+            begin(&target, "other", 10).await;
+            target.set_clock(target.now_ms() + 21 * MINUTE_MS);
+            purge_until_clean(&target, 200).await;
+            assert!(!is_there(&target, "dead").await);
+            assert_eq!(leftovers(&target, 0).await, [""; 0], "died {side:?} call {number}");
+        }
+    }
+}
+
+/// A claim whose last store call takes effect late: `purges` are made before it lands.
+async fn land_late(purges_at_ms: &'static [u64]) -> Native {
+    let dry_run = Native::new();
+    begin(&dry_run, "k", 10).await;
+    let last = dry_run.probe().calls();
+
+    let target = Native::new();
+    let purger = target.beside();
+    let act = Box::new(move || {
+        for now_ms in purges_at_ms {
+            purger.set_clock(*now_ms);
+            assert_eq!(purger.ask(&Call::purge(200))["removed"], 0);
+        }
+    });
+    target.bucket().intrude(Intruder { number: last, side: Side::Before, act });
+    begin(&target, "k", 10).await;
+    assert_eq!(target.now_ms(), purges_at_ms[purges_at_ms.len() - 1], "the purger was there");
+    target
+}
+
+#[tokio::test]
+async fn a_claim_that_lands_late_is_purged_at_once() {
+    let target = land_late(&[11, 2_000]).await;
+    assert_eq!(purge_until_clean(&target, 200).await.0, 1);
+    assert!(!is_there(&target, "k").await);
+}
+
+/// Almost an hour late: until then a purge may not take its entry away.
+#[tokio::test]
+async fn a_claim_that_lands_late_leaves_nothing() {
+    let target = land_late(&[11 * MINUTE_MS, 22 * MINUTE_MS, 55 * MINUTE_MS]).await;
+    assert_eq!(leftovers(&target, 0).await, [""; 0]);
+}
+
+/// What nobody can read is said, kept, and keeps nothing else from being removed.
+#[tokio::test]
+async fn an_unreadable_record_keeps_no_other_key_from_being_purged() {
+    let target = Native::new();
+    let keys: Vec<String> = (0..10).map(|number| format!("key {number}")).collect();
+    for key in &keys {
+        begin(&target, key, 10).await;
+    }
+    let store_keys = target.store_keys().await;
+    let record = store_keys.iter().find(|key| key.starts_with("il.r.")).expect("a record");
+    target.store_set(record, b"garbage".to_vec()).await;
+    target.set_clock(1_000);
+    let first = target.call(&Call::purge(200)).await;
+    println!("{first}");
+    purge_until_clean(&target, 200).await;
+    let mut unreadable = 0;
+    for key in &keys {
+        match target.call(&Call::get(key)).await {
+            Value::Null => {}
+            answer => {
+                assert_eq!(answer["error"], "corrupt", "{key}");
+                unreadable += 1;
+            }
+        }
+    }
+    assert_eq!(unreadable, 1);
+    assert_eq!(target.store_get(record).await.as_deref(), Some(&b"garbage"[..]));
+}
