@@ -28,7 +28,8 @@ fn main() {
         announce(|build| packaged.join(format!("{}.wasm", build.name)));
         return;
     }
-    let Some(root) = manifest_dir.parent().filter(|root| root.join("xtask/Cargo.toml").is_file()) else {
+    let Some(root) = manifest_dir.parent().filter(|root| root.join("xtask/Cargo.toml").is_file())
+    else {
         fail("this package lacks its components; it was not made by `cargo xtask package`");
     };
     if !stamp::is_current(root, None) {

@@ -21,14 +21,15 @@ type Visit = (u64, Call);
 fn meet(scene: &Scene, visit: &Visit, fails: bool, verify: impl Fn(&Native, &Value, &Value)) {
     let mut meetings = 0;
     for number in 1.. {
+        let before = meetings;
         for side in [Side::Before, Side::After] {
-            for plan in plans(number, fails) {
-                if !meet_once(scene, visit, number, side, plan, &verify) {
-                    println!("{meetings} meetings");
-                    return;
-                }
-                meetings += 1;
-            }
+            // A failure may end the call before they meet.
+            let met = |plan: &Option<Plan>| meet_once(scene, visit, number, side, *plan, &verify);
+            meetings += plans(number, fails).iter().filter(|plan| met(plan)).count();
+        }
+        if meetings == before {
+            println!("{meetings} meetings");
+            return;
         }
     }
 }
