@@ -126,15 +126,15 @@ impl Progress {
     fn text(&self) -> String {
         let mut text = format!("format {FORMAT} {} {}\n", self.until_ms, self.listed);
         for hole in &self.holes {
-            text += &format!("hole {} {}\n", hole.number, hole.seen_at_ms);
+            text.push_str(&format!("hole {} {}\n", hole.number, hole.seen_at_ms));
         }
         for known in &self.buckets {
-            text += &format!("bucket {} {}", known.bucket.name(), known.seen);
+            text.push_str(&format!("bucket {} {}", known.bucket.name(), known.seen));
             for number in &known.listings {
-                text += &format!(" {number}");
+                text.push_str(&format!(" {number}"));
             }
             for (first, last) in &known.open {
-                text += &format!(" {first}-{last}");
+                text.push_str(&format!(" {first}-{last}"));
             }
             text.push('\n');
         }
