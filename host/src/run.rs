@@ -15,7 +15,7 @@ use claim::{Claimed, claim};
 use complete::Finish;
 use held::Held;
 
-/// What [`Ledger::run`] takes beside the key and the work. Durations as in [`BeginOptions`].
+/// What [`Ledger::run`] takes beside the key and the work. Durations as in [`BeginOptions`](crate::BeginOptions).
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
     /// 1 to 256 bytes; `global` when not given.
