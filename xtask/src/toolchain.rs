@@ -73,7 +73,9 @@ impl Toolchain {
             command
         };
         command.args(["--locked", "--package", "idempotency-ledger", "--lib"]);
-        command.args(["--target", TARGET, "--target-dir", "target/guest"]);
+        // In the build's own profile, whose macros are compiled already.
+        command.args(["--profile", "component", "--target", TARGET]);
+        command.args(["--target-dir", "target/guest"]);
         Ok(Some(command))
     }
 
