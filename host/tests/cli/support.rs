@@ -49,8 +49,20 @@ impl Ledger {
 
     /// Started and not waited for, its output kept.
     pub(crate) fn start(&self, options: &[&str], script: &str) -> Child {
-        let mut command = self.run_command(options, script);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        // Whoever runs the tests may ignore signals, and so would the command.
+        let run = self.run_command(options, script);
+        let mut command = Command::new("env");
+        command.arg("--default-signal").arg(run.get_program()).args(run.get_args());
+        for (name, value) in run.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        if let Some(folder) = run.get_current_dir() {
+            command.current_dir(folder);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
     /// What `--json` answers, and the exit code.
