@@ -85,8 +85,7 @@ impl<'a, B: Bucket> Index<'a, B> {
     /// An entry's bytes as they are, where nobody can read them, so that nothing is lost.
     pub(super) fn set_aside(&self, bytes: &[u8], at_ms: Millis) -> Result<(), Error> {
         let (bucket, number) = self.take_number(at_ms)?;
-        self.op.may_write()?;
-        Ok(self.bucket.set(&entry_key(bucket, number), bytes)?)
+        self.set(&entry_key(bucket, number), bytes)
     }
 
     /// How many numbers were given out in a bucket.
@@ -133,17 +132,14 @@ impl<'a, B: Bucket> Index<'a, B> {
         let marker = marker_key(bucket);
         if !self.bucket.exists(&marker)? {
             let number = self.increment(LISTINGS)?;
-            self.op.may_write()?;
-            self.bucket.set(&listing_key(number), bucket.name().as_bytes())?;
-            self.op.may_write()?;
-            self.bucket.set(&marker, b"listed")?;
+            self.set(&listing_key(number), bucket.name().as_bytes())?;
+            self.set(&marker, b"listed")?;
         }
         Ok((bucket, self.increment(&counter_key(bucket))?))
     }
 
     fn write(&self, bucket: TimeBucket, number: u64, entry: &IndexEntry) -> Result<(), Error> {
-        self.op.may_write()?;
-        Ok(self.bucket.set(&entry_key(bucket, number), entry.line().as_bytes())?)
+        self.set(&entry_key(bucket, number), entry.line().as_bytes())
     }
 
     fn increment(&self, store_key: &str) -> Result<u64, Error> {
@@ -153,6 +149,11 @@ impl<'a, B: Bucket> Index<'a, B> {
 
     fn read_counter(&self, store_key: &str) -> Result<u64, Error> {
         positive(store_key, self.bucket.increment(store_key, 0)?)
+    }
+
+    fn set(&self, store_key: &str, value: &[u8]) -> Result<(), Error> {
+        self.op.may_write()?;
+        Ok(self.bucket.set(store_key, value)?)
     }
 
     fn delete(&self, store_key: &str) -> Result<(), Error> {

@@ -35,8 +35,9 @@ pub(crate) struct Limits {
 /// Removes what is due, and deletes what was removed `QUARANTINE_MS` ago.
 ///
 /// # Errors
-/// Of the store, [`Error::OutcomeUnknown`] once it began; [`Error::Contended`] while another purge is at it; [`Error::Corrupt`], at
-/// its end, where it met something unreadable and set it aside for a day.
+/// Of the store, [`Error::OutcomeUnknown`] once it began; [`Error::Contended`] while another
+/// purge is at it; [`Error::Corrupt`], at its end, where it met something unreadable and set it
+/// aside for a day.
 pub(crate) fn purge<B: Bucket, L: SlotLog<B>>(
     bucket: &B,
     op: &Op,
