@@ -43,6 +43,17 @@ pub enum StoreError {
     Other(String),
 }
 
+impl StoreError {
+    /// The host's words, or ours for what the host has a name for.
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            StoreError::NoSuchStore => "no such store",
+            StoreError::AccessDenied => "access denied",
+            StoreError::Other(message) => message,
+        }
+    }
+}
+
 /// Why a swap did not answer success.
 #[derive(Debug)]
 pub enum SwapError<Cas> {

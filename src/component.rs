@@ -10,7 +10,6 @@ use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::marker::Instance;
 use crate::record::Strategy;
-use crate::slot_log::cas::Cas;
 use crate::wasi::{HostBucket, HostClock};
 
 #[allow(missing_docs, unsafe_code, unreachable_pub, clippy::all, clippy::restriction)]
@@ -25,11 +24,17 @@ pub(crate) mod bindings {
     export!(Component);
 }
 
+/// Who decides who won in this build.
+#[cfg(not(feature = "ticket"))]
+type Decider = crate::slot_log::cas::Cas;
+#[cfg(feature = "ticket")]
+type Decider = crate::slot_log::ticket::Ticket;
+
 struct Component;
 
 static INSTANCE: Instance = Instance::new();
 
-fn ledger() -> Ledger<'static, HostBucket, HostClock, Cas> {
+fn ledger() -> Ledger<'static, HostBucket, HostClock, Decider> {
     Ledger::new(HostBucket::default(), HostClock, &INSTANCE)
 }
 

@@ -4,7 +4,7 @@
 //! store's own tools.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde::Serialize;
@@ -94,6 +94,31 @@ pub struct Record {
     pub payload: Option<Vec<u8>>,
 }
 
+impl Record {
+    /// No one's record: it stands in for a key's that was never written.
+    pub fn blank(claim: ClaimId, now_ms: Millis) -> Record {
+        Record {
+            state: State::Tombstone,
+            token: 0,
+            attempt: 0,
+            claimed_at_ms: now_ms,
+            completed_at_ms: None,
+            expires_at_ms: now_ms,
+            changed_at_ms: now_ms,
+            fingerprint: None,
+            scope: String::new(),
+            key: String::new(),
+            claim,
+            payload: None,
+        }
+    }
+
+    /// Whether it is no one's.
+    pub fn is_blank(&self) -> bool {
+        self.key.is_empty() && matches!(self.state, State::Tombstone | State::Deleting)
+    }
+}
+
 /// Where a record stands in its log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -101,6 +126,9 @@ pub struct Place {
     pub position: u64,
     /// The position that it was decided on; 0 for none.
     pub parent: u64,
+    /// The log that it belongs to: the claim that the log began with. None where that was not
+    /// known, and where one store key holds the whole log.
+    pub log: Option<ClaimId>,
 }
 
 #[derive(Serialize)]
@@ -110,6 +138,8 @@ struct Header<'a> {
     state: &'a str,
     position: u64,
     parent: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log: Option<String>,
     token: u64,
     attempt: u32,
     claimed_at_ms: Millis,
@@ -138,6 +168,7 @@ pub fn encode(record: &Record, place: Place, strategy: Strategy) -> Result<Vec<u
         state: record.state.name(),
         position: place.position,
         parent: place.parent,
+        log: place.log.map(ClaimId::text),
         token: record.token,
         attempt: record.attempt,
         claimed_at_ms: record.claimed_at_ms,
@@ -151,7 +182,7 @@ pub fn encode(record: &Record, place: Place, strategy: Strategy) -> Result<Vec<u
         number: record.claim.number,
         payload_bytes: record.payload.as_ref().map(|payload| payload.len() as u64),
     };
-    let mut bytes = serde_json::to_vec(&header).map_err(|error| error.to_string())?;
+    let mut bytes = serde_json::to_vec(&header).map_err(|_| "its header cannot be written")?;
     bytes.push(b'\n');
     bytes.extend_from_slice(record.payload.as_deref().unwrap_or_default());
     Ok(bytes)
@@ -192,7 +223,12 @@ fn read(
     let payload_bytes = header.number_if_any("payload_bytes");
     let fingerprint = header.text_if_any("fingerprint");
     let bucket = header.text("bucket");
-    let place = Place { position: header.number("position"), parent: header.number("parent") };
+    let log = header.text_if_any("log");
+    let place = Place {
+        position: header.number("position"),
+        parent: header.number("parent"),
+        log: log.map(|text| ClaimId::parse(&text).ok_or("log")).transpose()?,
+    };
     let record = Record {
         state: State::ALL.into_iter().find(|known| known.name() == state).ok_or("state")?,
         token: header.number("token"),

@@ -17,7 +17,7 @@ fn record() -> Record {
     }
 }
 
-const PLACE: Place = Place { position: 2, parent: 1 };
+const PLACE: Place = Place { position: 2, parent: 1, log: None };
 
 const LINE: &str = r#"{"format":1,"strategy":"cas","state":"inflight","position":1,"parent":0,"token":7,"attempt":1,"claimed_at_ms":0,"expires_at_ms":9,"changed_at_ms":0,"scope":"global","key":"k","bucket":"m0","number":1}"#;
 

@@ -7,6 +7,7 @@ use alloc::format;
 use alloc::string::String;
 
 pub mod cas;
+pub mod ticket;
 
 use crate::bucket::Bucket;
 use crate::clock::{Millis, Op};
@@ -17,21 +18,36 @@ use crate::record::{Place, Record, Strategy, decode};
 /// A way to append to a slot's log.
 ///
 /// Of two appends to one tail at most one is ever won, whoever dies at whatever store call
-/// and however late a store call takes effect. An append that is not won is never seen.
+/// and however late a store call takes effect. An append that is not won is never answered
+/// from.
 pub trait SlotLog<B: Bucket> {
     /// Of the records that it writes.
     const STRATEGY: Strategy;
 
-    /// The settled tail of a log, and what an append to it needs.
+    /// The tail of a log, and what an append to it needs.
     type Tail: Tail;
 
-    /// Reads the settled tail of a slot.
+    /// Reads the tail of a slot.
     ///
     /// # Errors
     /// Of the store, or [`Error::Corrupt`] where the tail cannot be read. Nothing changed.
-    fn read(bucket: &B, op: &Op, slot: &str) -> Result<Read<Self::Tail>, Error>;
+    fn read(bucket: &B, op: &Op, slot: &str) -> Result<Self::Tail, Error>;
 
-    /// Appends `record` to `tail`.
+    /// Whether a tail without pending appends was the slot's at some time within this call. To
+    /// be asked before anything is answered from it; an append asks by itself.
+    ///
+    /// # Errors
+    /// As [`SlotLog::read`].
+    fn confirm(bucket: &B, op: &Op, slot: &str, tail: &Self::Tail) -> Result<bool, Error>;
+
+    /// Notes that the tail's pending appends are waited for from now on, where that is new.
+    ///
+    /// # Errors
+    /// As [`SlotLog::append`].
+    fn wait_for(bucket: &B, op: &Op, slot: &str, tail: &Self::Tail) -> Result<(), Error>;
+
+    /// Appends `record` to `tail`, past its pending appends: whether they are waited for is the
+    /// caller's affair.
     ///
     /// # Errors
     /// As [`SlotLog::read`], and [`Error::DeadlineExceeded`]; nothing was appended and
@@ -45,38 +61,51 @@ pub trait SlotLog<B: Bucket> {
         proof: Proof,
     ) -> Result<Append<Self::Tail>, Error>;
 
-    /// Removes a log whose tail is the `Deleting` record that this call appended.
+    /// Removes a log whose tail is a tombstone, or somebody's unfinished deletion, of
+    /// `QUARANTINE_MS` ago or more: appends `deleting`, then deletes all that the log holds.
     ///
     /// # Errors
     /// Of the store: stop, somebody takes the deletion over later.
-    fn remove(bucket: &B, op: &Op, slot: &str) -> Result<(), Error>;
+    fn delete(
+        bucket: &B,
+        op: &Op,
+        slot: &str,
+        tail: Self::Tail,
+        deleting: &Record,
+    ) -> Result<Deletion, Error>;
 }
 
-/// What a call learns from a settled tail.
+/// What a call learns from a tail.
 pub trait Tail {
     /// The last record, or none for an empty log.
     fn record(&self) -> Option<&Record>;
-}
 
-/// What a read found.
-pub enum Read<T> {
-    /// Decide on this.
-    Settled(T),
-    /// Somebody is between deciding and writing, and is waited for until this time.
-    Busy(Millis),
+    /// Somebody is between deciding and writing: until when that is waited for. A time that is
+    /// past: no longer, the next append skips it; but an answer needs an append first.
+    fn pending_until_ms(&self) -> Option<Millis>;
 }
 
 /// What became of an append.
 pub enum Append<T> {
-    /// The record is in the log.
+    /// The record is in the log, and was its tail.
     Won,
     /// Somebody appended first; decide again on the new tail.
     Lost(T),
-    /// Somebody is between deciding and writing, and is waited for until this time; nothing
-    /// was appended.
-    Busy(Millis),
+    /// The record was written, and others are about to append, perhaps past it.
+    Unsettled,
     /// The store failed and the record may be in the log, now or later.
     Unknown(String),
+}
+
+/// What became of a deletion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deletion {
+    /// The slot is empty.
+    Done,
+    /// Somebody appended first; look again.
+    Lost,
+    /// Somebody else's turn, until this time.
+    Wait(Millis),
 }
 
 /// What tells one's own record in the log after an answer was lost.
@@ -118,13 +147,17 @@ pub(crate) fn read_record(
         .map_err(|why| Error::Corrupt(format!("the record at {store_key} is unreadable: {why}")))
 }
 
-/// A slot that holds another key is never used: the hash collided or somebody tampered.
+/// A slot that holds another key is never used: the hash collided or somebody tampered. A
+/// record without a key is no one's: it stands in for one that was never written.
 ///
 /// # Errors
 /// [`Error::Corrupt`].
 pub(crate) fn check_owner(record: Option<&Record>, address: &Address) -> Result<(), Error> {
     match record {
-        Some(record) if record.scope != address.scope || record.key != address.key => {
+        Some(record)
+            if !record.is_blank()
+                && (record.scope != address.scope || record.key != address.key) =>
+        {
             Err(Error::Corrupt(format!("the slot {} holds another key", address.slot)))
         }
         _ => Ok(()),

@@ -8,6 +8,7 @@ use core::cell::OnceCell;
 use crate::bucket::{Bucket, StoreError, SwapError};
 use crate::clock::{Clock, Millis};
 use crate::component::bindings::wasi::keyvalue::{atomics, store};
+use swap::Swappable;
 
 /// The store that the host names so.
 const STORE: &str = "default";
@@ -29,7 +30,7 @@ impl HostBucket {
 }
 
 impl Bucket for HostBucket {
-    type Cas = atomics::Cas;
+    type Cas = Swappable;
 
     fn get(&self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(self.open()?.get(key)?)
@@ -51,19 +52,66 @@ impl Bucket for HostBucket {
         Ok(atomics::increment(self.open()?, key, delta)?)
     }
 
-    fn cas(&self, key: &str) -> Result<Self::Cas, StoreError> {
-        Ok(atomics::Cas::new(self.open()?, key)?)
+    fn cas(&self, key: &str) -> Result<Swappable, StoreError> {
+        swap::open(self.open()?, key)
     }
 
-    fn current(&self, cas: &Self::Cas) -> Result<Option<Vec<u8>>, StoreError> {
+    fn current(&self, cas: &Swappable) -> Result<Option<Vec<u8>>, StoreError> {
+        swap::current(cas)
+    }
+
+    fn swap(&self, cas: Swappable, value: &[u8]) -> Result<(), SwapError<Swappable>> {
+        swap::swap(cas, value)
+    }
+}
+
+/// The host's compare-and-swap.
+#[cfg(not(feature = "ticket"))]
+mod swap {
+    use alloc::vec::Vec;
+
+    use crate::bucket::{StoreError, SwapError};
+    use crate::component::bindings::wasi::keyvalue::{atomics, store};
+
+    pub(crate) type Swappable = atomics::Cas;
+
+    pub(super) fn open(bucket: &store::Bucket, key: &str) -> Result<Swappable, StoreError> {
+        Ok(atomics::Cas::new(bucket, key)?)
+    }
+
+    pub(super) fn current(cas: &Swappable) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(cas.current()?)
     }
 
-    fn swap(&self, cas: Self::Cas, value: &[u8]) -> Result<(), SwapError<Self::Cas>> {
+    pub(super) fn swap(cas: Swappable, value: &[u8]) -> Result<(), SwapError<Swappable>> {
         atomics::swap(cas, value).map_err(|error| match error {
             atomics::CasError::CasFailed(newer) => SwapError::Failed(newer),
             atomics::CasError::StoreError(error) => SwapError::Store(error.into()),
         })
+    }
+}
+
+/// A build that needs no compare-and-swap does not import it either.
+#[cfg(feature = "ticket")]
+mod swap {
+    use alloc::vec::Vec;
+
+    use crate::bucket::{StoreError, SwapError};
+    use crate::component::bindings::wasi::keyvalue::store;
+
+    /// There is none.
+    pub(crate) enum Swappable {}
+
+    pub(super) fn open(_: &store::Bucket, _: &str) -> Result<Swappable, StoreError> {
+        Err(StoreError::Other("this build does not swap".into()))
+    }
+
+    pub(super) fn current(cas: &Swappable) -> Result<Option<Vec<u8>>, StoreError> {
+        match *cas {}
+    }
+
+    pub(super) fn swap(cas: Swappable, _: &[u8]) -> Result<(), SwapError<Swappable>> {
+        match cas {}
     }
 }
 

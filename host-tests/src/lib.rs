@@ -20,9 +20,14 @@ mod size;
 mod upkeep;
 
 pub use call::{Call, CallName};
+pub use idempotency_ledger_host::Strategy;
 pub use probe::{Counts, Failure, Plan, Probe, Side, StoreCall};
 pub use size::Size;
 pub use target::Target;
+
+/// Both builds of the component.
+pub const STRATEGIES: [Strategy; 2] = [Strategy::Cas, Strategy::Ticket];
+
 pub use upkeep::{leftovers, purge_until_clean};
 
 /// Lower-case hexadecimal.

@@ -43,8 +43,9 @@ pub async fn purge_until_clean(target: &dyn Target, limit: u32) -> (u64, u64) {
 /// delete it, and answers the keys that are in the store all the same.
 pub async fn leftovers(target: &dyn Target, within_ms: u64) -> Vec<String> {
     target.set_clock(target.now_ms() + within_ms + 1);
-    // Removal; an hour later deletion; then the buckets end, and an hour later they go.
-    for _ in 0..6 {
+    // What was left by those who died is noted, and given up; removal; an hour later deletion;
+    // then the buckets end, and an hour later they go.
+    for _ in 0..8 {
         purge_until_clean(target, 1_000).await;
         target.set_clock(target.now_ms() + QUARANTINE_MS);
     }

@@ -1,5 +1,6 @@
 //! Bad input: a typed error, before any store call.
 
+use host_tests::Strategy;
 use host_tests::targets::{Hosted, Native};
 use host_tests::{Call, CallName, Target};
 use serde_json::{Value, json};
@@ -63,18 +64,18 @@ async fn is_refused(target: &dyn Target) {
 
 #[tokio::test]
 async fn by_the_native_core() {
-    is_refused(&Native::new()).await;
+    is_refused(&Native::new(Strategy::Cas)).await;
 }
 
 #[tokio::test]
 async fn by_the_component() {
-    is_refused(&Hosted::in_memory().await).await;
+    is_refused(&Hosted::in_memory(Strategy::Cas).await).await;
 }
 
 /// Keys that are odd and yet fine; what they hold shows up in no key of the store.
 #[tokio::test]
 async fn odd_keys_are_fine_and_do_not_leak() {
-    let target = Hosted::on_sqlite().await;
+    let target = Hosted::on_sqlite(Strategy::Cas).await;
     for key in ["\0", "\n", "\u{1f600}", "secret-key", "il.m", "../../x"] {
         let answer = target.call(&Call::begin(key, 60_000)).await;
         assert!(answer["fresh"].is_object(), "{key:?}: {answer}");

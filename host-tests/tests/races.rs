@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use host_tests::targets::Hosted;
-use host_tests::{Call, CallName, Size, Target};
+use host_tests::{Call, CallName, STRATEGIES, Size, Strategy, Target};
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
 use tokio::sync::Barrier;
@@ -46,10 +46,27 @@ async fn member(
         let call = Call::complete(&key, token.load(Ordering::SeqCst), &payload);
         let complete = target.call(&call).await;
         together.wait().await;
-        let again = target.call(&Call::begin(&key, 60_000)).await;
+        let again = settled(&*target, &Call::begin(&key, 60_000)).await;
         all.push(Answers { key, begin, complete, again });
     }
     all
+}
+
+/// What a call is answered once nobody is between deciding and writing.
+async fn settled(target: &dyn Target, call: &Call) -> Value {
+    for _ in 0..1_000 {
+        let answer = target.call(call).await;
+        let hint_ms = answer["inflight"]["retry-after-ms"].as_u64();
+        if !says_contended(&answer) && hint_ms.is_none_or(|hint_ms| hint_ms > 1_000) {
+            return answer;
+        }
+        tokio::task::yield_now().await;
+    }
+    panic!("{call:?}: nobody comes to an end");
+}
+
+fn says_contended(answer: &Value) -> bool {
+    answer["error"]["contended"].is_u64()
 }
 
 async fn race(target: Arc<dyn Target>, keys: usize) {
@@ -76,8 +93,14 @@ fn one_of_each(answers: &[Answers]) {
     assert_eq!(answers.len(), CROWD);
     assert_eq!(count(&|one| one.begin["fresh"].is_object()), 1, "{answers:?}");
     assert_eq!(count(&|one| one.begin["inflight"].is_object()), CROWD - 1, "{answers:?}");
-    assert_eq!(count(&|one| one.complete["recorded"].is_object()), 1, "{answers:?}");
-    assert_eq!(count(&|one| one.complete == json!({ "lost": "already-done" })), CROWD - 1);
+    let recorded = count(&|one| one.complete["recorded"].is_object());
+    // With tickets, whoever cannot see the end of a crowd says so.
+    let unknown = count(&|one| one.complete["error"] == json!("outcome-unknown"));
+    assert!(recorded == 1 || recorded == 0 && unknown > 0, "{answers:?}");
+    let is_late = |one: &Answers| {
+        one.complete == json!({ "lost": "already-done" }) || says_contended(&one.complete)
+    };
+    assert_eq!(count(&is_late), CROWD - recorded - unknown, "{answers:?}");
     let outcome = &answers[0].again;
     assert!(outcome["done"].is_object(), "{answers:?}");
     assert_eq!(count(&|one| one.again == *outcome), CROWD, "{answers:?}");
@@ -96,12 +119,16 @@ fn keys() -> usize {
 
 #[test]
 fn one_claim_and_one_outcome_on_memory() {
-    on_four_threads(async { race(Arc::new(Hosted::in_memory().await), keys()).await });
+    for strategy in STRATEGIES {
+        on_four_threads(async { race(Arc::new(Hosted::in_memory(strategy).await), keys()).await });
+    }
 }
 
 #[test]
 fn one_claim_and_one_outcome_on_sqlite() {
-    on_four_threads(async { race(Arc::new(Hosted::on_sqlite().await), keys()).await });
+    for strategy in STRATEGIES {
+        on_four_threads(async { race(Arc::new(Hosted::on_sqlite(strategy).await), keys()).await });
+    }
 }
 
 /// Purges beside begins and completes on keys that keep expiring: whoever is answered `fresh`
@@ -109,7 +136,7 @@ fn one_claim_and_one_outcome_on_sqlite() {
 #[test]
 fn purges_beside_claims_remove_nothing_that_lives() {
     on_four_threads(async {
-        let target: Arc<dyn Target> = Arc::new(Hosted::in_memory().await);
+        let target: Arc<dyn Target> = Arc::new(Hosted::in_memory(Strategy::Cas).await);
         let rounds = Size::from_env().pick(100, 1_000);
         for round in 1..=rounds {
             target.set_clock(round * 1_000);

@@ -11,6 +11,7 @@ use crate::keyvalue::STORE_TIMEOUT;
 use crate::ledger::Ledger;
 use crate::pool::Pool;
 use crate::store::Store;
+use crate::types::Strategy;
 
 /// Most calls at once, unless said otherwise.
 const MAX_INSTANCES: usize = 1_000;
@@ -26,13 +27,20 @@ pub struct LedgerBuilder {
     max_instances: usize,
     call_timeout: Duration,
     component: Option<Vec<u8>>,
+    strategy: Strategy,
 }
 
 impl LedgerBuilder {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
         let supplies =
             Supplies { store, clock: Arc::new(SystemClock), store_timeout: STORE_TIMEOUT };
-        Self { supplies, max_instances: MAX_INSTANCES, call_timeout: CALL_TIMEOUT, component: None }
+        Self {
+            supplies,
+            max_instances: MAX_INSTANCES,
+            call_timeout: CALL_TIMEOUT,
+            component: None,
+            strategy: Strategy::Cas,
+        }
     }
 
     /// Read this clock instead of the system's. Bounds on calls stay in real time.
@@ -59,7 +67,15 @@ impl LedgerBuilder {
         self
     }
 
-    /// Run this component instead of the one that the crate carries: the bytes of a component
+    /// Who decides which of two callers won: [`Strategy::Cas`] unless set. For a store without a
+    /// sound compare-and-swap, or one that a host without one shares, [`Strategy::Ticket`]. One
+    /// store is served by one strategy only; the other is refused as corrupt.
+    pub fn strategy(mut self, strategy: Strategy) -> Self {
+        self.strategy = strategy;
+        self
+    }
+
+    /// Run this component instead of those that the crate carries: the bytes of a component
     /// of the world `provider` in `idempotency:ledger`.
     pub fn component(mut self, component: impl Into<Vec<u8>>) -> Self {
         self.component = Some(component.into());
@@ -72,10 +88,10 @@ impl LedgerBuilder {
     ///
     /// [`Error::Component`] if the component cannot be compiled or is no ledger.
     pub async fn build(self) -> Result<Ledger, Error> {
-        let Self { supplies, max_instances, call_timeout, component } = self;
+        let Self { supplies, max_instances, call_timeout, component, strategy } = self;
         let compile = move || match component {
             Some(component) => engine::compile(&component),
-            None => engine::carried(),
+            None => engine::carried(strategy),
         };
         let compiled = tokio::task::spawn_blocking(compile).await;
         let component = compiled.map_err(|error| Error::Component(error.to_string()))??;

@@ -12,9 +12,11 @@ use crate::bindings::ProviderPre;
 use crate::error::Error;
 use crate::instance::State;
 use crate::keyvalue;
+use crate::types::Strategy;
 
-/// The component that this crate carries.
+/// The components that this crate carries.
 static LEDGER_CAS: &[u8] = include_bytes!(env!("LEDGER_CAS_WASM"));
+static LEDGER_TICKET: &[u8] = include_bytes!(env!("LEDGER_TICKET_WASM"));
 
 /// Most memory that one instance may use, in bytes.
 pub(crate) const MEMORY_LIMIT_BYTES: usize = 32 << 20;
@@ -45,11 +47,15 @@ pub(crate) fn runtime() -> Result<&'static Runtime, Error> {
     RUNTIME.get_or_init(Runtime::new).as_ref().map_err(|error| Error::Component(error.clone()))
 }
 
-/// The component that this crate carries, compiled at first use: some hundred milliseconds of
+/// A component that this crate carries, compiled at first use: some hundred milliseconds of
 /// computing, so not for the executor's threads.
-pub(crate) fn carried() -> Result<ProviderPre<State>, Error> {
-    static CARRIED: OnceLock<Result<ProviderPre<State>, Error>> = OnceLock::new();
-    CARRIED.get_or_init(|| compile(LEDGER_CAS)).clone()
+pub(crate) fn carried(strategy: Strategy) -> Result<ProviderPre<State>, Error> {
+    static CAS: OnceLock<Result<ProviderPre<State>, Error>> = OnceLock::new();
+    static TICKET: OnceLock<Result<ProviderPre<State>, Error>> = OnceLock::new();
+    match strategy {
+        Strategy::Cas => CAS.get_or_init(|| compile(LEDGER_CAS)).clone(),
+        Strategy::Ticket => TICKET.get_or_init(|| compile(LEDGER_TICKET)).clone(),
+    }
 }
 
 /// Compile `component` and link it with what [`State`] offers. Takes as long as [`carried`].

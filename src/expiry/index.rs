@@ -125,6 +125,15 @@ impl<'a, B: Bucket> Index<'a, B> {
         listings.iter().try_for_each(|number| self.delete(&listing_key(*number)))
     }
 
+    /// Removes the counter of a bucket that nobody uses: one that was read after another purge
+    /// had removed it is there again.
+    pub(super) fn remove_stray_counter(&self, bucket: TimeBucket) -> Result<(), Error> {
+        if self.bucket.exists(&marker_key(bucket))? {
+            return Ok(());
+        }
+        self.delete(&counter_key(bucket))
+    }
+
     /// Lists the bucket of a time first, where it is new: whatever dies, a bucket with
     /// entries is listed. Two listings of one bucket are harmless.
     fn take_number(&self, at_ms: Millis) -> Result<(TimeBucket, u64), Error> {
@@ -147,7 +156,9 @@ impl<'a, B: Bucket> Index<'a, B> {
         positive(store_key, self.bucket.increment(store_key, 1)?)
     }
 
+    /// It makes a counter that is not there.
     fn read_counter(&self, store_key: &str) -> Result<u64, Error> {
+        self.op.may_write()?;
         positive(store_key, self.bucket.increment(store_key, 0)?)
     }
 

@@ -79,6 +79,7 @@ pub(crate) fn purge<B: Bucket, L: SlotLog<B>>(
 fn half_way(error: Error) -> Error {
     match error {
         Error::Unavailable(why) => Error::OutcomeUnknown(why),
+        Error::DeadlineExceeded => Error::OutcomeUnknown("the purge ran out of time".into()),
         other => other,
     }
 }
@@ -165,7 +166,9 @@ impl<B: Bucket, L: SlotLog<B>> Purge<'_, B, L> {
     fn sweep_bucket(&mut self, known: &mut BucketProgress) -> Result<bool, Error> {
         let closes = known.bucket.closes_at_ms() <= self.now_ms;
         if closes && !self.is_listed(known)? {
-            return Ok(true); // Another purge closed it; its name may be in use again.
+            // Another purge closed it; its name may be in use again.
+            self.index.remove_stray_counter(known.bucket)?;
+            return Ok(true);
         }
         let count = self.index.count(known.bucket)?;
         let mut ranges = core::mem::take(&mut known.open);

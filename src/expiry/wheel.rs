@@ -109,6 +109,18 @@ pub struct ClaimId {
 }
 
 impl ClaimId {
+    /// Bucket and number, with a dot between.
+    pub fn text(self) -> String {
+        format!("{}.{}", self.bucket.name(), self.number)
+    }
+
+    /// Reads a text back.
+    pub fn parse(text: &str) -> Option<ClaimId> {
+        let (bucket, number) = text.split_once('.')?;
+        let id = ClaimId { bucket: TimeBucket::parse(bucket)?, number: number.parse().ok()? };
+        (id.text() == text).then_some(id)
+    }
+
     /// From here on nobody can be about to append a record of this claim.
     pub fn settles_at_ms(self) -> Millis {
         self.bucket.closes_at_ms()

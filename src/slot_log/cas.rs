@@ -6,9 +6,9 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::{Append, Proof, Read, SlotLog, Tail, read_record};
+use super::{Append, Deletion, Proof, SlotLog, Tail, read_record};
 use crate::bucket::{Bucket, StoreError, SwapError};
-use crate::clock::Op;
+use crate::clock::{Millis, Op};
 use crate::error::Error;
 use crate::record::{Place, Record, Strategy, encode};
 
@@ -26,16 +26,28 @@ impl<C> Tail for CasTail<C> {
     fn record(&self) -> Option<&Record> {
         self.record.as_ref()
     }
+
+    fn pending_until_ms(&self) -> Option<Millis> {
+        None
+    }
 }
 
 impl<B: Bucket> SlotLog<B> for Cas {
     const STRATEGY: Strategy = Strategy::Cas;
     type Tail = CasTail<B::Cas>;
 
-    fn read(bucket: &B, _op: &Op, slot: &str) -> Result<Read<Self::Tail>, Error> {
+    fn read(bucket: &B, _op: &Op, slot: &str) -> Result<Self::Tail, Error> {
         let store_key = store_key(slot);
         let handle = bucket.cas(&store_key)?;
-        read_tail(bucket, &store_key, handle).map(Read::Settled)
+        read_tail(bucket, &store_key, handle)
+    }
+
+    fn confirm(_: &B, _: &Op, _: &str, _: &Self::Tail) -> Result<bool, Error> {
+        Ok(true)
+    }
+
+    fn wait_for(_: &B, _: &Op, _: &str, _: &Self::Tail) -> Result<(), Error> {
+        Ok(())
     }
 
     fn append(
@@ -48,7 +60,7 @@ impl<B: Bucket> SlotLog<B> for Cas {
     ) -> Result<Append<Self::Tail>, Error> {
         let store_key = store_key(slot);
         let parent = tail.position;
-        let place = Place { position: parent.saturating_add(1), parent };
+        let place = Place { position: parent.saturating_add(1), parent, log: None };
         let bytes = encode(record, place, Strategy::Cas).map_err(Error::Corrupt)?;
         op.may_write()?;
         match bucket.swap(tail.handle, &bytes) {
@@ -67,9 +79,23 @@ impl<B: Bucket> SlotLog<B> for Cas {
         }
     }
 
-    fn remove(bucket: &B, op: &Op, slot: &str) -> Result<(), Error> {
+    /// One caller at a time: the one whose record is appended.
+    fn delete(
+        bucket: &B,
+        op: &Op,
+        slot: &str,
+        tail: Self::Tail,
+        deleting: &Record,
+    ) -> Result<Deletion, Error> {
+        match Self::append(bucket, op, slot, tail, deleting, Proof::None)? {
+            Append::Won => {}
+            Append::Lost(_) => return Ok(Deletion::Lost),
+            Append::Unsettled => return Ok(Deletion::Lost),
+            Append::Unknown(why) => return Err(Error::Unavailable(why)),
+        }
         op.may_write()?;
-        Ok(bucket.delete(&store_key(slot))?)
+        bucket.delete(&store_key(slot))?;
+        Ok(Deletion::Done)
     }
 }
 
@@ -112,7 +138,7 @@ fn after_failure<B: Bucket>(
     proof: Proof,
     error: &StoreError,
 ) -> Append<CasTail<B::Cas>> {
-    let unknown = Append::Unknown(format!("the store failed while writing: {}", describe(error)));
+    let unknown = Append::Unknown(format!("the store failed while writing: {}", error.text()));
     let Ok(handle) = bucket.cas(store_key) else { return unknown };
     let Ok(found) = read_tail(bucket, store_key, handle) else { return unknown };
     if found.position <= parent {
@@ -127,12 +153,4 @@ fn after_failure<B: Bucket>(
     let alike =
         proof == Proof::None && found.record().is_some_and(|found| found.state == record.state);
     if next && !alike { Append::Lost(found) } else { unknown }
-}
-
-fn describe(error: &StoreError) -> &str {
-    match error {
-        StoreError::NoSuchStore => "no such store",
-        StoreError::AccessDenied => "access denied",
-        StoreError::Other(message) => message,
-    }
 }

@@ -11,9 +11,6 @@ use wit_parser::{Resolve, WorldItem, WorldKey};
 use crate::shell::say;
 use crate::stamp::Build;
 
-/// A component must stay below this.
-const SIZE_LIMIT_BYTES: u64 = 120_000;
-
 /// Magic number and version, before the first section.
 const HEADER_BYTES: usize = 8;
 
@@ -61,12 +58,12 @@ pub(crate) fn check(bytes: &[u8], build: &Build, local_paths: &[(PathBuf, &str)]
 }
 
 /// Prints the component's size; fails where it is over the limit.
-pub(crate) fn report_size(path: &Path) -> Result<()> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
+pub(crate) fn report_size(path: &Path, build: &Build) -> Result<()> {
     let size_bytes = fs::metadata(path)?.len();
-    say(format!("{name}: {size_bytes} bytes of at most {SIZE_LIMIT_BYTES}"));
-    if size_bytes > SIZE_LIMIT_BYTES {
-        bail!("{name} is too large");
+    let Build { name, size_limit_bytes, .. } = build;
+    say(format!("{name}.wasm: {size_bytes} bytes of at most {size_limit_bytes}"));
+    if size_bytes > *size_limit_bytes {
+        bail!("{name}.wasm is too large");
     }
     Ok(())
 }

@@ -25,7 +25,7 @@ pub(crate) fn ensure(root: &Path) -> Result<Toolchain> {
         build(root, &toolchain)?;
     }
     for build in BUILDS {
-        component::report_size(&stamp::component_path(root, build))?;
+        component::report_size(&stamp::component_path(root, build), build)?;
     }
     Ok(toolchain)
 }

@@ -5,6 +5,8 @@ mod component;
 mod demo;
 mod deny;
 mod guest;
+mod mistakes;
+mod model;
 mod package;
 mod reproducible;
 mod shell;
@@ -33,6 +35,9 @@ cargo xtask TASK
   build          build the components into target/components
   package        make the host crate's package, with the components in it
   reproducible   build the components once more, in another folder, and compare the bytes
+  check-model [--full] [ARGS]
+                 explore every interleaving of small histories; `--strategy cas|ticket`,
+                 `--only TEXT`; `--mistakes [TEXT]` proves that seeded mistakes are found
   wit            check wit/: the copies in wit/deps and the docs of our own package
   ci [--full]    every check, and the tests; --full for the large sizes
 
@@ -66,6 +71,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
             let toolchain = guest::ensure(&root)?;
             reproducible::check(&root, &toolchain, 1)
         }
+        ("check-model", rest) => model::check(&root, rest),
         ("wit", []) => wit::check(&root),
         ("ci", []) => ci::run(&root, testing::Size::Small),
         ("ci", [flag]) if flag == "--full" => ci::run(&root, testing::Size::Full),

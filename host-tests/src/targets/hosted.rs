@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use idempotency_ledger_host::store::{MemoryStore, SqliteStore, Store};
 use idempotency_ledger_host::{
-    BeginOptions, Clock, CompleteOptions, Ledger, ManualClock, PurgeOptions, RenewOptions,
+    BeginOptions, Clock, CompleteOptions, Ledger, ManualClock, PurgeOptions, RenewOptions, Strategy,
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -27,20 +27,21 @@ pub struct Hosted {
 
 impl Hosted {
     /// Over the host crate's store in memory.
-    pub async fn in_memory() -> Self {
-        Self::over(Arc::new(MemoryStore::new()), None).await
+    pub async fn in_memory(strategy: Strategy) -> Self {
+        Self::over(strategy, Arc::new(MemoryStore::new()), None).await
     }
 
     /// Over a new SQLite file, which goes with the target.
-    pub async fn on_sqlite() -> Self {
+    pub async fn on_sqlite(strategy: Strategy) -> Self {
         let folder = tempfile::tempdir().expect("a folder for the store");
         let store = SqliteStore::open(folder.path().join("ledger.db")).await;
-        Self::over(Arc::new(store.expect("a new store")), Some(folder)).await
+        Self::over(strategy, Arc::new(store.expect("a new store")), Some(folder)).await
     }
 
-    async fn over(store: Arc<dyn Store>, folder: Option<TempDir>) -> Self {
+    async fn over(strategy: Strategy, store: Arc<dyn Store>, folder: Option<TempDir>) -> Self {
         let (store, clock) = (ProbedStore::new(store), ManualClock::new(0));
-        let ledger = Ledger::builder(store.clone()).clock(clock.clone()).build().await;
+        let builder = Ledger::builder(store.clone()).clock(clock.clone()).strategy(strategy);
+        let ledger = builder.build().await;
         Hosted { ledger: ledger.expect("the component"), store, clock, _folder: folder }
     }
 }

@@ -3,9 +3,11 @@
 use async_trait::async_trait;
 use idempotency_ledger::answer::{BeginOptions, CompleteOptions, PurgeOptions, RenewOptions};
 use idempotency_ledger::clock::Clock;
+use idempotency_ledger::slot_log::SlotLog;
 use idempotency_ledger::slot_log::cas::Cas;
+use idempotency_ledger::slot_log::ticket::Ticket;
 use idempotency_ledger::{Instance, Ledger};
-use idempotency_ledger_host::{Clock as _, ManualClock};
+use idempotency_ledger_host::{Clock as _, ManualClock, Strategy};
 use serde_json::Value;
 
 use super::memory_bucket::MemoryBucket;
@@ -15,8 +17,8 @@ use crate::probe::Probe;
 use crate::target::Target;
 
 /// One instance of the core. Several on one bucket and clock are several processes.
-#[derive(Default)]
 pub struct Native {
+    strategy: Strategy,
     bucket: MemoryBucket,
     clock: ManualClock,
     instance: Instance,
@@ -32,14 +34,20 @@ impl Clock for CoreClock {
 
 impl Native {
     /// An empty store at time 0.
-    pub fn new() -> Self {
-        Self::default()
+    pub fn new(strategy: Strategy) -> Self {
+        Native {
+            strategy,
+            bucket: MemoryBucket::default(),
+            clock: ManualClock::default(),
+            instance: Instance::new(),
+        }
     }
 
     /// A further instance on the same store and clock, under a probe of its own.
     pub fn beside(&self) -> Self {
         let instance = Instance::new();
-        Native { bucket: self.bucket.beside(), clock: self.clock.clone(), instance }
+        let strategy = self.strategy;
+        Native { strategy, bucket: self.bucket.beside(), clock: self.clock.clone(), instance }
     }
 
     /// The store.
@@ -49,8 +57,15 @@ impl Native {
 
     /// [`Target::call`], which here never waits.
     pub fn ask(&self, call: &Call) -> Value {
+        match self.strategy {
+            Strategy::Cas => self.ask_of::<Cas>(call),
+            Strategy::Ticket => self.ask_of::<Ticket>(call),
+        }
+    }
+
+    fn ask_of<L: SlotLog<MemoryBucket>>(&self, call: &Call) -> Value {
         let clock = CoreClock(self.clock.clone());
-        let ledger: Ledger<_, _, Cas> = Ledger::new(self.bucket.clone(), clock, &self.instance);
+        let ledger: Ledger<_, _, L> = Ledger::new(self.bucket.clone(), clock, &self.instance);
         let (key, scope) = (call.key.as_str(), call.scope.as_deref());
         let token = call.token.unwrap_or_default();
         match call.name {

@@ -39,7 +39,8 @@ where
             }
             report.scenarios += 1;
             report.steps += scenario.steps.len();
-            if let Err(why) = run_scenario(scenario, make().await).await {
+            let waits = strategy == "ticket";
+            if let Err(why) = run_scenario(scenario, make().await, waits).await {
                 report.failures.push(format!("{}: {:?}, {why}", file.name, scenario.name));
             }
         }
@@ -47,8 +48,12 @@ where
     report
 }
 
-async fn run_scenario(scenario: &Scenario, target: Arc<dyn Target>) -> Result<(), String> {
-    let mut run = Run { target, tokens: Tokens::default(), greatest: BTreeMap::new() };
+async fn run_scenario(
+    scenario: &Scenario,
+    target: Arc<dyn Target>,
+    waits: bool,
+) -> Result<(), String> {
+    let mut run = Run { target, waits, tokens: Tokens::default(), greatest: BTreeMap::new() };
     for (number, step) in scenario.steps.iter().enumerate() {
         if let Some(at_ms) = step.at_ms {
             run.target.set_clock(at_ms);
@@ -62,6 +67,8 @@ async fn run_scenario(scenario: &Scenario, target: Arc<dyn Target>) -> Result<()
 
 struct Run {
     target: Arc<dyn Target>,
+    /// Whoever meets another caller between deciding and writing is told to come again.
+    waits: bool,
     tokens: Tokens,
     /// The greatest token so far of each scope and key.
     greatest: BTreeMap<(Option<String>, String), u64>,
@@ -122,6 +129,10 @@ impl Run {
                     tokens = self.tokens.clone();
                     tokens.fit(answer, got)
                 });
+                let at = at.or_else(|| {
+                    let waits = self.waits && !is_change(answer);
+                    answers.iter().position(|got| waits && says_to_come_again(got))
+                });
                 let Some(at) = at else {
                     let mut why = format!("in parallel\n  expected {count} times {}", show(answer));
                     for got in &all {
@@ -151,6 +162,15 @@ impl Run {
         *greatest = token.max(*greatest);
         Ok(())
     }
+}
+
+fn is_change(answer: &Value) -> bool {
+    ["fresh", "recorded", "renewed"].iter().any(|change| answer[*change].is_object())
+}
+
+fn says_to_come_again(answer: &Value) -> bool {
+    let hint_ms = answer["inflight"]["retry-after-ms"].as_u64();
+    hint_ms.is_some_and(|ms| (1..=1_000).contains(&ms)) || answer["error"]["contended"].is_u64()
 }
 
 fn title(call: &Call) -> String {

@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use host_tests::Strategy;
 use host_tests::targets::{Intruder, Native};
 use host_tests::{Call, Plan, Side, Target};
 use serde_json::{Value, json};
@@ -50,7 +51,7 @@ fn meet_once(
     plan: Option<Plan>,
     verify: &impl Fn(&Native, &Value, &Value),
 ) -> bool {
-    let target = Native::new();
+    let target = Native::new(Strategy::Cas);
     for (at_ms, call) in &scene.setup {
         target.set_clock(*at_ms);
         target.ask(call);

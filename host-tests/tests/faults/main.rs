@@ -2,6 +2,7 @@
 //! (those are in `vectors/faults.json`): a store that fails at any of its calls, callers that
 //! meet between any two, a clock that moves under a call.
 
+mod crash;
 mod interleaved;
 mod moving_clock;
 mod scene;

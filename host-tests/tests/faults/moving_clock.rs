@@ -1,5 +1,6 @@
 //! The clock moves under a call: back by any amount, or ahead by more than a call may take.
 
+use host_tests::Strategy;
 use host_tests::targets::{Intruder, Native};
 use host_tests::{Call, Side, Target};
 use serde_json::{Value, json};
@@ -9,7 +10,7 @@ use crate::scene::{LEASE_MS, START, kind};
 const DEADLINE_MS: u64 = 60_000;
 
 fn prepared(setup: &[Call]) -> Native {
-    let target = Native::new();
+    let target = Native::new(Strategy::Cas);
     target.set_clock(100_000);
     setup.iter().for_each(|call| drop(target.ask(call)));
     target.probe().start(None);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use host_tests::Strategy;
 use host_tests::targets::{Hosted, Native};
 use host_tests::{Call, Failure, Plan, Side, Target, leftovers};
 use serde_json::Value;
@@ -52,9 +53,15 @@ impl Scene {
     /// Runs the call with every failure on every target; `verify` is given a store that works
     /// again. Nothing of what failed may stay in the store in the end.
     pub(crate) async fn with_each_failure(&self, verify: impl AsyncFn(&dyn Target, &Value)) {
-        let native = self.on(async || Arc::new(Native::new()) as Arc<dyn Target>, &verify).await;
-        let hosted =
-            self.on(async || Arc::new(Hosted::in_memory().await) as Arc<dyn Target>, &verify).await;
+        let native = self
+            .on(async || Arc::new(Native::new(Strategy::Cas)) as Arc<dyn Target>, &verify)
+            .await;
+        let hosted = self
+            .on(
+                async || Arc::new(Hosted::in_memory(Strategy::Cas).await) as Arc<dyn Target>,
+                &verify,
+            )
+            .await;
         println!(
             "{:?}: {native} failures in the native core, {hosted} on the host",
             self.call.name

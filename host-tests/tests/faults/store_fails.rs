@@ -1,6 +1,7 @@
 //! An error injected into each store call in turn, before and after its effect: no claim that
 //! is not in the store, no second outcome, and a retry gets through.
 
+use host_tests::Strategy;
 use host_tests::targets::Native;
 use host_tests::{Call, CallName, Plan, Side, Target};
 use serde_json::{Value, json};
@@ -179,7 +180,7 @@ fn what_landed_although_it_failed_is_known() {
     ];
     for (setup, call, expected) in rows {
         let prepared = || {
-            let target = Native::new();
+            let target = Native::new(Strategy::Cas);
             for (at_ms, call) in &setup {
                 target.set_clock(*at_ms);
                 target.ask(call);

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::expiry::index::IndexEntry;
 use crate::expiry::wheel::TimeBucket;
 use crate::record::Record;
-use crate::slot_log::{Append, Proof, Read, SlotLog, Tail};
+use crate::slot_log::{Append, Deletion, Proof, SlotLog, Tail};
 use crate::state::{self, Sweep};
 
 /// A purge stops after this long; `more` says that it did.
@@ -32,8 +32,7 @@ impl<B: Bucket, L: SlotLog<B>> Purge<'_, B, L> {
         }
         for _ in 0..TRIES {
             let tail = match L::read(self.bucket, self.op, &entry.slot) {
-                Ok(Read::Settled(tail)) => tail,
-                Ok(Read::Busy(_)) => return Ok(Number::Kept),
+                Ok(tail) => tail,
                 Err(error @ Error::Corrupt(_)) => {
                     self.unreadable = Some(error);
                     let at_ms = self.now_ms.saturating_add(UNREADABLE_MS);
@@ -41,6 +40,10 @@ impl<B: Bucket, L: SlotLog<B>> Purge<'_, B, L> {
                 }
                 Err(error) => return Err(error),
             };
+            if tail.pending_until_ms().is_some_and(|until_ms| until_ms > self.now_ms) {
+                L::wait_for(self.bucket, self.op, &entry.slot, &tail)?;
+                return Ok(Number::Kept);
+            }
             if let Some(done) = self.sweep_tail(bucket, number, &entry, tail)? {
                 return Ok(done);
             }
@@ -58,13 +61,21 @@ impl<B: Bucket, L: SlotLog<B>> Purge<'_, B, L> {
         tail: L::Tail,
     ) -> Result<Option<Number>, Error> {
         match state::sweep(tail.record(), entry.claim, self.now_ms, self.limits.cutoff_ms) {
-            Sweep::Drop => self.settle(bucket, number).map(Some),
+            Sweep::Drop if tail.pending_until_ms().is_some() => {
+                self.clear_up(bucket, number, entry, tail)
+            }
+            Sweep::Drop => {
+                if !L::confirm(self.bucket, self.op, &entry.slot, &tail)? {
+                    return Ok(None);
+                }
+                self.settle(bucket, number).map(Some)
+            }
             Sweep::Keep => Ok(Some(Number::Kept)),
             Sweep::Wait(at_ms) => self.move_entry(bucket, number, entry, at_ms).map(Some),
             Sweep::Remove(_) if self.report.removed >= self.limits.limit => Ok(Some(self.stop())),
             Sweep::Remove(tombstone) => {
-                if !self.append(entry, tail, &tombstone)? {
-                    return Ok(None);
+                if let Some(kept) = self.append(entry, tail, &tombstone)? {
+                    return Ok(kept);
                 }
                 self.report.removed = self.report.removed.saturating_add(1);
                 let at_ms = tombstone.changed_at_ms.saturating_add(QUARANTINE_MS);
@@ -72,20 +83,50 @@ impl<B: Bucket, L: SlotLog<B>> Purge<'_, B, L> {
             }
             Sweep::Delete(_) if self.report.reclaimed >= self.limits.limit => Ok(Some(self.stop())),
             Sweep::Delete(deleting) => {
-                if !self.append(entry, tail, &deleting)? {
-                    return Ok(None);
+                match L::delete(self.bucket, self.op, &entry.slot, tail, &deleting)? {
+                    Deletion::Lost => return Ok(None),
+                    Deletion::Wait(at_ms) => {
+                        return self.move_entry(bucket, number, entry, at_ms).map(Some);
+                    }
+                    Deletion::Done => {}
                 }
-                L::remove(self.bucket, self.op, &entry.slot)?;
                 self.report.reclaimed = self.report.reclaimed.saturating_add(1);
                 self.settle(bucket, number).map(Some)
             }
         }
     }
 
-    fn append(&self, entry: &IndexEntry, tail: L::Tail, record: &Record) -> Result<bool, Error> {
+    /// Somebody died between deciding and writing, and his claim can no longer come. Where
+    /// others have records, those clear the log up; where nobody has, a blank tombstone does.
+    fn clear_up(
+        &mut self,
+        bucket: TimeBucket,
+        number: u64,
+        entry: &IndexEntry,
+        tail: L::Tail,
+    ) -> Result<Option<Number>, Error> {
+        if tail.record().is_some() {
+            return Ok(Some(Number::Kept));
+        }
+        let blank = Record::blank(entry.claim, self.op.now_ms());
+        if let Some(kept) = self.append(entry, tail, &blank)? {
+            return Ok(kept);
+        }
+        let at_ms = blank.changed_at_ms.saturating_add(QUARANTINE_MS);
+        self.move_entry(bucket, number, entry, at_ms).map(Some)
+    }
+
+    /// None where it was won; otherwise what becomes of the entry.
+    fn append(
+        &self,
+        entry: &IndexEntry,
+        tail: L::Tail,
+        record: &Record,
+    ) -> Result<Option<Option<Number>>, Error> {
         match L::append(self.bucket, self.op, &entry.slot, tail, record, Proof::None)? {
-            Append::Won => Ok(true),
-            Append::Lost(_) | Append::Busy(_) => Ok(false),
+            Append::Won => Ok(None),
+            Append::Lost(_) => Ok(Some(None)),
+            Append::Unsettled => Ok(Some(Some(Number::Kept))),
             Append::Unknown(why) => Err(Error::OutcomeUnknown(why)),
         }
     }

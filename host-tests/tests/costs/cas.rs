@@ -1,6 +1,6 @@
-//! What each call costs: its store calls, counted, to the last one.
+//! By compare-and-swap.
 //!
-//! As the ledger makes them, through its imports. Opening a compare-and-swap (`cas.new`)
+//! As the ledger makes the calls, through its imports. Opening a compare-and-swap (`cas.new`)
 //! goes with each `current`, and reads nothing.
 //!
 //! | call | get | set | delete | exists | increment | current | swap |
@@ -26,23 +26,10 @@
 //! As the store of the host crate gets them, `get` stands for `exists` and `current` too.
 
 use host_tests::targets::{Hosted, Native};
-use host_tests::{Call, CallName, Counts, StoreCall, Target};
-use serde_json::Value;
+use host_tests::{Call, CallName, Strategy, Target};
 
-/// The columns of the table above.
-const COLUMNS: [StoreCall; 7] = [
-    StoreCall::Get,
-    StoreCall::Set,
-    StoreCall::Delete,
-    StoreCall::Exists,
-    StoreCall::Increment,
-    StoreCall::CasCurrent,
-    StoreCall::Swap,
-];
+use crate::{Meter, NO_CALL, Row, plus, token};
 
-type Row = [u64; 7];
-
-const NO_CALL: Row = [0; 7];
 const ONE_LOOK: Row = [0, 0, 0, 0, 0, 1, 0];
 const ONE_CHANGE: Row = [0, 0, 0, 0, 0, 1, 1];
 const WITH_ENTRY: Row = [0, 1, 0, 1, 1, 1, 1];
@@ -50,51 +37,6 @@ const WITH_NEW_BUCKET: Row = [0, 3, 0, 1, 2, 1, 1];
 const IDLE_PURGE: Row = [1, 0, 0, 0, 1, 0, 0];
 /// A bucket of the index is being worked through: the lease, and how far the purge came.
 const PURGE_WITHOUT_NEWS: Row = [1, 2, 0, 0, 2, 0, 0];
-
-/// Takes what a target is asked, and what it should cost.
-struct Meter<'a> {
-    target: &'a dyn Target,
-    /// Whether the target is seen at the ledger's imports.
-    imports: bool,
-}
-
-impl Meter<'_> {
-    async fn check(&self, what: &str, call: &Call, expected: Row) -> Value {
-        self.target.probe().start(None);
-        let answer = self.target.call(call).await;
-        let counts = self.target.probe().counts();
-        if self.imports {
-            let opened = counts.get(&StoreCall::CasNew).copied().unwrap_or_default();
-            assert_eq!(opened, expected[5], "{what}: opened for a swap");
-        }
-        assert_eq!(
-            self.row(&counts),
-            self.seen(expected),
-            "{what}: {COLUMNS:?}; it answered {answer}"
-        );
-        answer
-    }
-
-    fn row(&self, counts: &Counts) -> Row {
-        COLUMNS.map(|call| counts.get(&call).copied().unwrap_or_default())
-    }
-
-    /// The row as it is seen where the calls are counted.
-    fn seen(&self, [get, set, delete, exists, increment, current, swap]: Row) -> Row {
-        match self.imports {
-            true => [get, set, delete, exists, increment, current, swap],
-            false => [get + exists + current, set, delete, 0, increment, 0, swap],
-        }
-    }
-}
-
-fn plus(row: Row, get: u64, set: u64) -> Row {
-    [row[0] + get, row[1] + set, row[2], row[3], row[4], row[5], row[6]]
-}
-
-fn token(answer: &Value) -> u64 {
-    answer["fresh"]["token"].as_u64().expect("a claim")
-}
 
 async fn every_call(target: &dyn Target, imports: bool) {
     let meter = Meter { target, imports };
@@ -141,12 +83,12 @@ async fn purges(target: &dyn Target, imports: bool) {
 
 #[tokio::test]
 async fn at_the_imports_of_the_ledger() {
-    every_call(&Native::new(), true).await;
-    purges(&Native::new(), true).await;
+    every_call(&Native::new(Strategy::Cas), true).await;
+    purges(&Native::new(Strategy::Cas), true).await;
 }
 
 #[tokio::test]
 async fn at_the_store_of_the_host() {
-    every_call(&Hosted::in_memory().await, false).await;
-    purges(&Hosted::in_memory().await, false).await;
+    every_call(&Hosted::in_memory(Strategy::Cas).await, false).await;
+    purges(&Hosted::in_memory(Strategy::Cas).await, false).await;
 }

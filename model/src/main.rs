@@ -1,0 +1,121 @@
+//! `ledger-model`: explores the scenarios, on every core. `cargo xtask check-model` runs it.
+
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use idempotency_ledger::record::Strategy;
+use ledger_model::{Explored, Scenario, Size, Violation, explore, scenarios};
+
+const HELP: &str = "\
+ledger-model [--full] [--strategy cas|ticket] [--only TEXT] [--shortest]
+
+Explores every interleaving of the scenarios, small ones unless --full, and checks each history.
+--only: scenarios whose name holds the text. --shortest: stops at the first violation and looks
+for the shortest history that shows it. Ends with 1 where a promise was broken.";
+
+/// Searches for a shorter history than the last, at most.
+const SHORTER: usize = 100;
+
+struct Ask {
+    size: Size,
+    strategy: Option<Strategy>,
+    only: String,
+    shortest: bool,
+}
+
+fn main() -> ExitCode {
+    let ask = match Ask::parse(std::env::args().skip(1)) {
+        Ok(ask) => ask,
+        Err(why) => {
+            eprintln!("ledger-model: {why}\n\n{HELP}");
+            return ExitCode::from(2);
+        }
+    };
+    let mut all: Vec<Scenario> = [Strategy::Cas, Strategy::Ticket]
+        .into_iter()
+        .filter(|strategy| ask.strategy.is_none_or(|wanted| wanted == *strategy))
+        .flat_map(|strategy| scenarios(strategy, ask.size))
+        .collect();
+    all.retain(|scenario| scenario.title().contains(&ask.only));
+    if all.is_empty() {
+        eprintln!("ledger-model: no scenario's title holds {:?}", ask.only);
+        return ExitCode::from(2);
+    }
+    if explore_all(&all, ask.shortest) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+impl Ask {
+    fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Ask, String> {
+        let (size, only) = (Size::Small, String::new());
+        let mut ask = Ask { size, strategy: None, only, shortest: false };
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--full" => ask.size = Size::Full,
+                "--shortest" => ask.shortest = true,
+                "--only" => ask.only = arguments.next().ok_or("--only needs a text")?,
+                "--strategy" => {
+                    ask.strategy = Some(match arguments.next().as_deref() {
+                        Some("cas") => Strategy::Cas,
+                        Some("ticket") => Strategy::Ticket,
+                        _ => return Err("--strategy needs cas or ticket".into()),
+                    });
+                }
+                other => return Err(format!("what is {other:?}?")),
+            }
+        }
+        Ok(ask)
+    }
+}
+
+/// Answers whether every promise was kept.
+#[expect(clippy::disallowed_methods, reason = "how long it took, for people to read")]
+fn explore_all(all: &[Scenario], shortest: bool) -> bool {
+    let (next, began) = (AtomicUsize::new(0), Instant::now());
+    let total = Mutex::new((Explored::default(), 0));
+    let work = || {
+        while let Some(scenario) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let began = Instant::now();
+            let explored = explore(scenario, None);
+            let (title, seconds) = (scenario.title(), began.elapsed().as_secs_f64());
+            let mut total = total.lock().expect("nobody panics here");
+            match explored {
+                Ok(Explored { states, histories }) => {
+                    println!("{title}: {states} states, {histories} histories, {seconds:.1} s");
+                    total.0.states += states;
+                    total.0.histories += histories;
+                }
+                Err(_) if shortest && total.1 > 0 => {}
+                Err(found) => {
+                    let found = if shortest { shorter(scenario, found) } else { found };
+                    println!("{title}: VIOLATION after {} steps\n{}", found.steps, found.text);
+                    total.1 += 1;
+                    if shortest {
+                        next.store(all.len(), Ordering::Relaxed);
+                    }
+                }
+            }
+        }
+    };
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| (0..cores).for_each(|_| drop(scope.spawn(work))));
+    let (Explored { states, histories }, violations) = total.into_inner().expect("all are done");
+    println!(
+        "{} scenarios: {states} states, {histories} histories, {violations} violations, {:.0} s",
+        all.len(),
+        began.elapsed().as_secs_f64()
+    );
+    violations == 0
+}
+
+fn shorter(scenario: &Scenario, mut found: Violation) -> Violation {
+    for _ in 0..SHORTER {
+        match explore(scenario, Some(found.steps)) {
+            Err(shorter) => found = shorter,
+            Ok(_) => break,
+        }
+    }
+    found
+}

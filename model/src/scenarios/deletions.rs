@@ -1,0 +1,97 @@
+//! The end of a log: its removal, its deletion, and who dies there.
+
+use idempotency_ledger::record::Strategy;
+
+use super::{BEGIN, COMPLETE, GET, HOUR_MS, LONG, PURGE, STALL_MS, Table, UPSERT};
+use crate::oracle::Call;
+use crate::script::Scenario;
+
+impl Table {
+    pub(super) fn a_deletion_among_others(&mut self) {
+        let before = [(100, BEGIN), (200, PURGE)];
+        let rows = [
+            ("deletion | begin", BEGIN),
+            ("deletion | upsert", UPSERT),
+            ("deletion | get", GET),
+            ("deletion | deletion", PURGE),
+        ];
+        let strays = self.strategy == Strategy::Ticket;
+        for (name, other) in rows {
+            let workers: [&[Call]; 2] = [&[other], &[PURGE]];
+            let deletion = self.scenario(name, &before, &workers, (200 + HOUR_MS, &[]));
+            self.add_with_faults(&Scenario { strays, ..deletion });
+        }
+        if self.strategy == Strategy::Cas || self.is_full() {
+            let workers: [&[Call]; 3] = [&[LONG, COMPLETE], &[PURGE], &[PURGE]];
+            let name = "deletion | deletion | begin";
+            let three = self.scenario(name, &before, &workers, (200 + HOUR_MS, &[]));
+            self.add(&Scenario { strays, ..three }, 0, 0);
+        }
+        for dies_after in 6..14 {
+            let name = "deletion | begin, past a dead ticket";
+            let workers: [&[Call]; 2] = [&[BEGIN], &[PURGE]];
+            let mut past = self.scenario(name, &before, &workers, (1_000 + HOUR_MS, &[]));
+            past.before.push((300, BEGIN, Some(dies_after)));
+            past.before.push((301, BEGIN, None));
+            self.add(&Scenario { strays, ..past }, 0, 0);
+        }
+    }
+
+    /// The purger died at any of its calls: an hour later, two, and three.
+    pub(super) fn a_dead_deletion(&mut self) {
+        let before = [(100, BEGIN), (200, PURGE)];
+        let strays = self.strategy == Strategy::Ticket;
+        let rows: [(&str, [&[Call]; 2]); 2] = [
+            ("a dead deletion | begin", [&[BEGIN], &[PURGE]]),
+            ("a dead deletion | deletion", [&[PURGE], &[PURGE]]),
+        ];
+        let takers: [&[Call]; 3] = [&[LONG, COMPLETE], &[PURGE], &[PURGE]];
+        for dies_after in [22, 24, 26] {
+            let name = "a dead deletion | deletion | begin";
+            let mut dead = self.scenario(name, &before, &takers, (201 + 3 * HOUR_MS, &[]));
+            dead.before.push((200 + HOUR_MS, PURGE, Some(dies_after)));
+            // The purgers' work on the index is that of two.
+            dead.index = false;
+            self.add(&Scenario { strays, ..dead }, 0, 0);
+        }
+        for (name, workers) in rows {
+            for dies_after in 8..30 {
+                for hours in [1, 2, 3] {
+                    let start_ms = 201 + (1 + hours) * HOUR_MS;
+                    let mut dead = self.scenario(name, &before, &workers, (start_ms, &[]));
+                    dead.before.push((200 + HOUR_MS, PURGE, Some(dies_after)));
+                    self.add(&Scenario { strays, ..dead.clone() }, 0, 0);
+                    if self.is_full() {
+                        self.add(&Scenario { strays, ..dead }, 0, 1);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whoever claimed first died at any of its calls and was given up; then the log, perhaps
+    /// without its first entry, is used, removed and deleted.
+    pub(super) fn a_dead_first_claim(&mut self) {
+        let given_up = 101 + STALL_MS;
+        for dies_after in 0..16 {
+            let dead = (100, BEGIN, Some(dies_after));
+            let noted = (101, BEGIN, None);
+            let workers: [&[Call]; 2] = [&[LONG, COMPLETE], &[LONG]];
+            let name = "a dead first claim, given up";
+            let mut used = self.scenario(name, &[], &workers, (given_up, &[]));
+            used.before = vec![dead, noted];
+            self.add(&used, 0, 0);
+            let name = "a dead first claim, removed";
+            let workers: [&[Call]; 2] = [&[PURGE], &[BEGIN]];
+            let mut removed = self.scenario(name, &[], &workers, (given_up + 20, &[]));
+            removed.before = vec![dead, noted, (given_up, BEGIN, None)];
+            self.add(&removed, 0, 1);
+            let name = "a dead first claim, deleted";
+            let mut deleted = self.scenario(name, &[], &workers, (given_up + 30 + HOUR_MS, &[]));
+            deleted.before =
+                vec![dead, noted, (given_up, BEGIN, None), (given_up + 20, PURGE, None)];
+            deleted.strays = self.strategy == Strategy::Ticket;
+            self.add(&deleted, 0, 1);
+        }
+    }
+}

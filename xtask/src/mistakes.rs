@@ -1,0 +1,201 @@
+//! Seeded mistakes: each looks like a simplification, and each must be found by the model.
+
+/// One mistake: what is changed in the core, and which scenarios are to find it.
+pub(crate) struct Mistake {
+    pub(crate) name: &'static str,
+    /// Part of the titles of the scenarios.
+    pub(crate) only: &'static str,
+    /// File, text, and what stands there instead.
+    pub(crate) edits: &'static [(&'static str, &'static str, &'static str)],
+}
+
+const CAS: &str = "src/slot_log/cas.rs";
+const TICKET: &str = "src/slot_log/ticket.rs";
+const PROBE: &str = "src/slot_log/ticket/probe.rs";
+const VERDICT: &str = "src/slot_log/ticket/verdict.rs";
+const DELETE: &str = "src/slot_log/ticket/delete.rs";
+const PLACE: &str = "src/slot_log/ticket/place.rs";
+const LEDGER: &str = "src/ledger.rs";
+const SWEEP: &str = "src/state/sweep.rs";
+
+pub(crate) const MISTAKES: &[Mistake] = &[
+    Mistake {
+        name: "a blind first claim",
+        only: "cas: begin | begin",
+        edits: &[(
+            CAS,
+            "        match bucket.swap(tail.handle, &bytes) {",
+            "        if parent == 0 {
+            bucket.set(&store_key, &bytes)?;
+            return Ok(Append::Won);
+        }
+        match bucket.swap(tail.handle, &bytes) {",
+        )],
+    },
+    Mistake {
+        name: "position and token taken as proof after an ambiguous swap",
+        only: "cas: begin | begin",
+        edits: &[(
+            "src/slot_log.rs",
+            "found.claim == record.claim\n                    && found.token",
+            "found.token",
+        )],
+    },
+    Mistake {
+        name: "fresh although the store failed",
+        only: "cas: begin",
+        edits: &[(
+            LEDGER,
+            "Append::Unknown(why) => return Err(Error::OutcomeUnknown(why).into()),",
+            "Append::Unknown(_) => return Ok(()),",
+        )],
+    },
+    Mistake {
+        name: "an unclamped purge",
+        only: "cas: purge | get, complete, renewed",
+        edits: &[
+            (LEDGER, "before_ms.min(now_ms)", "before_ms"),
+            (SWEEP, "if record.expires_at_ms > now_ms", "if record.expires_at_ms > cutoff_ms"),
+        ],
+    },
+    Mistake {
+        name: "an index entry compared by bucket instead of claim id",
+        only: "cas: purge",
+        edits: &[(
+            "src/expiry/purge/entry.rs",
+            "match state::sweep(tail.record(), entry.claim, ",
+            "let claim = crate::expiry::ClaimId { bucket, number };
+        match state::sweep(tail.record(), claim, ",
+        )],
+    },
+    Mistake {
+        name: "an index entry dropped while its begin is under way",
+        only: "cas: purge of nothing",
+        edits: &[(SWEEP, "if claim.settles_at_ms() <= now_ms", "if claim.settles_at_ms() > 0")],
+    },
+    Mistake {
+        name: "two helpers that finish one deletion, by compare-and-swap",
+        only: "cas: deletion",
+        edits: &[(CAS, "Append::Lost(_) => return Ok(Deletion::Lost),", "Append::Lost(_) => {}")],
+    },
+    Mistake {
+        name: "a record that counts before its own time",
+        only: "cas: ",
+        edits: &[(
+            "src/state.rs",
+            "now_ms.max(record.changed_at_ms)",
+            "now_ms.max(record.token.min(0))",
+        )],
+    },
+    Mistake {
+        name: "no look at the entries below after the ticket",
+        only: "ticket: ",
+        edits: &[(TICKET, "match self.recheck(tail)? {", "match Recheck::Clear {")],
+    },
+    Mistake {
+        name: "no verdict",
+        only: "ticket: ",
+        edits: &[(TICKET, "Ok(()) => self.verdict(place, record),", "Ok(()) => Append::Won,")],
+    },
+    Mistake {
+        name: "a verdict by the next entry's parent",
+        only: "ticket: ",
+        edits: &[(
+            VERDICT,
+            "        let (mut at, mut parent) = (tail.position, tail.parent);",
+            "        if tail.position > position {
+            let next = self.entry(position.saturating_add(1))?;
+            return Ok(next.map(|(place, _)| place.parent == position));
+        }
+        let (mut at, mut parent) = (tail.position, tail.parent);",
+        )],
+    },
+    Mistake {
+        name: "answers from an unsettled tail",
+        only: "ticket: ",
+        edits: &[(LEDGER, ".filter(|_| !is_idle)", ".filter(|_| step != Step::Nothing)")],
+    },
+    Mistake {
+        name: "an appender that removes its own ticket",
+        only: "ticket: ",
+        edits: &[(
+            TICKET,
+            "Recheck::Entry(newer) => return Ok(Append::Lost(newer)),",
+            "Recheck::Entry(_) => {
+                self.delete_position(ticket)?;
+                return Ok(Append::Lost(self.read()?));
+            }",
+        )],
+    },
+    Mistake {
+        name: "a settled tail without the second look at entry 1",
+        only: "ticket: deletion",
+        edits: &[(
+            TICKET,
+            "head => Ok(Slot::new(bucket, op, slot).head()? == head),",
+            "_ => Ok(true),",
+        )],
+    },
+    Mistake {
+        name: "an append that compares nothing but the ticket",
+        only: "ticket: deletion",
+        edits: &[
+            (TICKET, "(before, now) => before == now,", "_ => true,"),
+            (
+                TICKET,
+                "(Head::Gate(_), _) | (_, Head::Gate(_)) => false,",
+                "(Head::Gate(_), _) => false,",
+            ),
+        ],
+    },
+    Mistake {
+        name: "an entry from before entry 1 compared by its log like any other",
+        only: "ticket: ",
+        edits: &[(PROBE, "(Head::Log(_), Some(_)) => false,", "(Head::Log(_), _) => false,")],
+    },
+    Mistake {
+        name: "a deletion without its gate",
+        only: "ticket: deletion",
+        edits: &[(
+            DELETE,
+            "        self.write_gate(deleting)?;\n        self.delete_all(tail.ticket)",
+            "        self.delete_all(tail.ticket)",
+        )],
+    },
+    Mistake {
+        name: "a log without entry 1 deleted without a placeholder",
+        only: "ticket: ",
+        edits: &[(
+            TICKET,
+            "if ends && tail.head == Head::Missing",
+            "if !ends && tail.head == Head::Missing",
+        )],
+    },
+    Mistake {
+        name: "two helpers that finish one deletion, by tickets",
+        only: "ticket: deletion",
+        edits: &[(
+            DELETE,
+            "if !self.take_key(&succession)? {",
+            "if !self.take_key(&succession)? && period == 0 {",
+        )],
+    },
+    Mistake {
+        name: "a deletion that skips a young ticket",
+        only: "ticket: deletion",
+        edits: &[(
+            DELETE,
+            "if until_ms > self.op.now_ms() {",
+            "if until_ms > self.op.now_ms() && tail.held {",
+        )],
+    },
+    Mistake {
+        name: "one note for all tickets",
+        only: "ticket: deletion",
+        edits: &[(
+            PLACE,
+            "format!(\"il.s.{}.{position}\", self.slot)",
+            "format!(\"il.s.{}.{}\", self.slot, position.min(1))",
+        )],
+    },
+];
