@@ -1,14 +1,22 @@
 //! The ledger on real hosts.
 //!
+//! - [`oracle`]: the promises, independent of the code, and whether a history keeps them.
+//! - [`chaos`]: seeded histories of many instances of the component, with all that goes wrong.
+//! - [`doubles`]: stores that behave as hosts really do.
 //! - [`vectors`]: the conformance vectors of `vectors/*.json`, and what runs them.
 //! - [`Target`]: a ledger as the tests see it: calls in, answers in the words of the WIT out,
 //!   a clock set by hand, a look at the store.
 //! - [`targets`]: the native core over a store of our own, and the component on the host crate.
 //! - [`Probe`]: counts a target's store calls and makes chosen ones fail.
 //! - [`purge_until_clean`] and [`leftovers`]: what purging leaves in a store.
+//! - [`STRATEGIES`]: the builds of the component that there are.
 //! - [`Size`]: how much the tests do.
 
+pub mod chaos;
+pub mod doubles;
 pub mod vectors;
+
+pub use ledger_model::oracle;
 
 mod call;
 mod target;
@@ -17,16 +25,15 @@ pub mod targets;
 
 mod probe;
 mod size;
+mod strategies;
 mod upkeep;
 
 pub use call::{Call, CallName};
 pub use idempotency_ledger_host::Strategy;
 pub use probe::{Counts, Failure, Plan, Probe, Side, StoreCall};
 pub use size::Size;
+pub use strategies::{STRATEGIES, builder, strategy_name};
 pub use target::Target;
-
-/// Both builds of the component.
-pub const STRATEGIES: [Strategy; 2] = [Strategy::Cas, Strategy::Ticket];
 
 pub use upkeep::{leftovers, purge_until_clean};
 

@@ -110,7 +110,9 @@ impl Search<'_> {
             }
             Answer::Purge(report) | Answer::Swept(report) => {
                 let mut states = after_purge(key, next.clone(), answer);
-                if report.removed == 0 && self.is_busy(operation) {
+                // Of a purge of several keys nobody knows which were counted.
+                let uncounted = report.removed == 0 || matches!(answer, Answer::Swept(_));
+                if uncounted && self.is_busy(operation) {
                     states.extend([key.clone(), next]);
                 }
                 with_deletion(operation, now_ms, states)

@@ -191,7 +191,11 @@ impl Table {
     /// Callers that sleep, or died, between deciding and writing, and are given up.
     fn stalls(&mut self) {
         let late = STALL_MS + 200;
-        let two: [&[Call]; 2] = [&[LONG, COMPLETE], &[LONG, LONG, COMPLETE]];
+        let two: [&[Call]; 2] = if self.is_full() {
+            [&[LONG, COMPLETE], &[LONG, LONG, COMPLETE]]
+        } else {
+            [&[LONG], &[LONG, LONG]]
+        };
         let slow = self.scenario("a slow begin is given up", &[], &two, (100, &[late]));
         self.add(&slow, 0, 0);
         if self.is_full() {

@@ -1,5 +1,6 @@
 //! The project's own tasks. `cargo xtask` lists them.
 
+mod chaos;
 mod ci;
 mod component;
 mod demo;
@@ -32,6 +33,8 @@ cargo xtask TASK
   demo [ARGS]    set up what is missing, build, and show the ledger at work
   test [ARGS]    set up what is missing, build, and run every test;
                  LEDGER_TEST_SIZE=full for the large sizes, ARGS go to cargo test
+  chaos [ARGS]   play seeded histories on the components: --seeds N [--seed S]
+                 [--strategy cas|ticket] [--store memory|sqlite]; --seed S alone prints one
   build          build the components into target/components
   package        make the host crate's package, with the components in it
   reproducible   build the components once more, in another folder, and compare the bytes
@@ -65,6 +68,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
     match (task, rest) {
         ("demo", rest) => demo::demo(&root, rest),
         ("test", rest) => testing::test(&root, testing::Size::from_env(), rest),
+        ("chaos", rest) => chaos::chaos(&root, rest),
         ("build", []) => guest::ensure(&root).map(drop),
         ("package", []) => package::package(&root),
         ("reproducible", []) => {

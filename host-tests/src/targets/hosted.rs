@@ -28,17 +28,22 @@ pub struct Hosted {
 impl Hosted {
     /// Over the host crate's store in memory.
     pub async fn in_memory(strategy: Strategy) -> Self {
-        Self::over(strategy, Arc::new(MemoryStore::new()), None).await
+        Self::on(strategy, Arc::new(MemoryStore::new()), None).await
     }
 
     /// Over a new SQLite file, which goes with the target.
     pub async fn on_sqlite(strategy: Strategy) -> Self {
         let folder = tempfile::tempdir().expect("a folder for the store");
         let store = SqliteStore::open(folder.path().join("ledger.db")).await;
-        Self::over(strategy, Arc::new(store.expect("a new store")), Some(folder)).await
+        Self::on(strategy, Arc::new(store.expect("a new store")), Some(folder)).await
     }
 
-    async fn over(strategy: Strategy, store: Arc<dyn Store>, folder: Option<TempDir>) -> Self {
+    /// Over any store.
+    pub async fn over(strategy: Strategy, store: Arc<dyn Store>) -> Self {
+        Self::on(strategy, store, None).await
+    }
+
+    async fn on(strategy: Strategy, store: Arc<dyn Store>, folder: Option<TempDir>) -> Self {
         let (store, clock) = (ProbedStore::new(store), ManualClock::new(0));
         let builder = Ledger::builder(store.clone()).clock(clock.clone()).strategy(strategy);
         let ledger = builder.build().await;
