@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 
 use super::{Page, Store, StoreError, Swap, Version, Versioned, check_key};
 
+mod batch;
 mod file;
 mod read;
 mod threads;
@@ -24,8 +25,12 @@ use write::{Write, Written};
 /// use the file at once; a file on a network file system may not be shared. A write that waits
 /// longer than about four seconds for another process fails and has changed nothing.
 ///
-/// One thread writes and two read, so the executor never waits for the disk. They end, and the
-/// file is closed, soon after the store is dropped.
+/// Writes that wait at the same time share a commit, up to 256 of them, and are answered after
+/// it: many callers wait for the disk together. One that fails leaves the others as they are; a
+/// commit that fails is an error of each, and may have happened. Reads never wait for writes.
+///
+/// One thread writes and two read, so the executor never waits for the disk. They finish what is
+/// queued and awaited, end, and close the file soon after the store is dropped.
 #[derive(Debug)]
 pub struct SqliteStore {
     reads: mpsc::Sender<Job<Read>>,

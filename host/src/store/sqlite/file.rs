@@ -11,9 +11,12 @@ use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 /// Connections that read.
 const READERS: usize = 2;
 
-/// How long a statement waits for another process. Below the 5 s that a ledger waits for a
-/// store call by default, so that the caller learns that nothing was changed.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(4);
+/// How often a statement that waits for another process looks again, and the pause between two
+/// looks: about four seconds in all. Below the 5 s that a ledger waits for a store call by
+/// default, so that the caller learns that nothing was changed. Short pauses, because a process
+/// that commits one batch after the other leaves the file alone for a moment only.
+const BUSY_LOOKS: i32 = 3_600;
+const BUSY_PAUSE: Duration = Duration::from_millis(1);
 
 /// Attempts at what SQLite does not wait for by itself, and the pause between two.
 const OPEN_ATTEMPTS: u32 = 100;
@@ -103,13 +106,19 @@ fn make_folder(path: &Path) -> Result<(), Fault> {
 }
 
 fn connect(path: &Path) -> Result<Connection, Fault> {
-    let connection = Connection::open(path)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
+    let mut connection = Connection::open(path)?;
+    connection.busy_handler(Some(wait_for_others))?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     // Only macOS knows a difference between flushing to the disk and flushing the disk.
     connection.pragma_update(None, "fullfsync", true)?;
     connection.pragma_update(None, "checkpoint_fullfsync", true)?;
     Ok(connection)
+}
+
+/// What SQLite asks when it finds the file locked for the `looks`-th time: whether to look again.
+fn wait_for_others(looks: i32) -> bool {
+    thread::sleep(BUSY_PAUSE);
+    looks < BUSY_LOOKS
 }
 
 fn schema(connection: &Connection) -> Result<Schema, Fault> {

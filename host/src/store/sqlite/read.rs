@@ -27,8 +27,10 @@ pub(super) struct Found {
 
 impl Call for Read {
     type Answer = Found;
+}
 
-    fn perform(&self, connection: &mut Connection) -> Result<Found, StoreError> {
+impl Read {
+    pub(super) fn perform(&self, connection: &Connection) -> Result<Found, StoreError> {
         match self {
             Self::Get { key } => {
                 get(connection, key).map(|found| Found { found, ..Found::default() })

@@ -7,15 +7,13 @@ use std::thread;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::StoreError;
 use super::read::Read;
 use super::write::Write;
+use super::{StoreError, batch};
 
 /// Something to do with a connection.
 pub(super) trait Call: Send + 'static {
     type Answer: Send + 'static;
-
-    fn perform(&self, connection: &mut Connection) -> Result<Self::Answer, StoreError>;
 }
 
 /// A call and where its answer goes. If nobody waits any more before it starts, it is skipped.
@@ -26,24 +24,22 @@ pub(super) struct Job<C: Call> {
 }
 
 impl<C: Call> Job<C> {
-    fn perform(self, connection: &mut Connection) {
-        if !self.reply.is_closed() {
-            // Nobody waits for the answer if this fails.
-            let _ = self.reply.send(self.call.perform(connection));
-        }
+    pub(super) fn is_awaited(&self) -> bool {
+        !self.reply.is_closed()
+    }
+
+    pub(super) fn answer(self, answer: Result<C::Answer, StoreError>) {
+        // Whoever went away meanwhile needs none.
+        let _ = self.reply.send(answer);
     }
 }
 
-/// Serve writes one after the other until all senders are gone.
+/// Serve writes, those that wait together, until all senders are gone.
 pub(super) fn start_writer(
     mut connection: Connection,
     jobs: mpsc::Receiver<Job<Write>>,
 ) -> io::Result<()> {
-    let serve = move || {
-        for job in jobs {
-            job.perform(&mut connection);
-        }
-    };
+    let serve = move || batch::serve(&mut connection, &jobs);
     thread::Builder::new().name("ledger-sqlite-write".to_owned()).spawn(serve).map(drop)
 }
 
@@ -53,12 +49,15 @@ pub(super) fn start_readers(
     jobs: mpsc::Receiver<Job<Read>>,
 ) -> io::Result<()> {
     let jobs = Arc::new(Mutex::new(jobs));
-    for mut connection in connections {
+    for connection in connections {
         let jobs = Arc::clone(&jobs);
         let next = move || jobs.lock().unwrap_or_else(PoisonError::into_inner).recv().ok();
         let serve = move || {
             while let Some(job) = next() {
-                job.perform(&mut connection);
+                if job.is_awaited() {
+                    let found = job.call.perform(&connection);
+                    job.answer(found);
+                }
             }
         };
         thread::Builder::new().name("ledger-sqlite-read".to_owned()).spawn(serve)?;

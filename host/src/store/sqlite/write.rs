@@ -1,8 +1,9 @@
-//! Writes: each looks and writes inside one transaction that no other writer can enter.
+//! Writes: each looks and writes inside a transaction that no other writer can enter.
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension, ToSql, Transaction, TransactionBehavior};
+use rusqlite::{OptionalExtension, ToSql, Transaction};
 
+use super::batch::Versions;
 use super::threads::Call;
 use super::{StoreError, Swap, Version};
 use crate::store::{counter_overflow, wrong_kind};
@@ -33,23 +34,27 @@ enum Kind {
 
 impl Call for Write {
     type Answer = Written;
-
-    /// On an error before the commit nothing has changed; dropping the transaction rolls back.
-    fn perform(&self, connection: &mut Connection) -> Result<Written, StoreError> {
-        let transaction =
-            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-        let written = self.apply(&transaction)?;
-        transaction.commit().map_err(failed)?;
-        Ok(written)
-    }
 }
 
 impl Write {
-    fn apply(&self, transaction: &Transaction<'_>) -> Result<Written, StoreError> {
+    /// How much it holds.
+    pub(super) fn value_bytes(&self) -> usize {
+        match self {
+            Self::Set { value, .. } | Self::Swap { value, .. } => value.len(),
+            Self::Delete { .. } | Self::Increment { .. } => 0,
+        }
+    }
+
+    /// Look, and write what is to be written. After an error the caller undoes what was.
+    pub(super) fn apply(
+        &self,
+        transaction: &Transaction<'_>,
+        versions: &mut Versions,
+    ) -> Result<Written, StoreError> {
         match self {
             Self::Set { key, value } => match kind(transaction, key)? {
                 Kind::Counter(_) => Err(wrong_kind("counter")),
-                _ => put(transaction, key, value).map(|()| Written::Done),
+                _ => put(transaction, versions, key, value).map(|()| Written::Done),
             },
             Self::Delete { key } => delete(transaction, key).map(|()| Written::Done),
             Self::Increment { key, delta } => {
@@ -59,7 +64,7 @@ impl Write {
                     Kind::Value(_) => return Err(wrong_kind("value")),
                 };
                 let sum = before.checked_add(*delta).ok_or_else(counter_overflow)?;
-                put(transaction, key, &sum).map(|()| Written::Sum(sum))
+                put(transaction, versions, key, &sum).map(|()| Written::Sum(sum))
             }
             Self::Swap { key, expected, value } => {
                 let found = match kind(transaction, key)? {
@@ -70,7 +75,7 @@ impl Write {
                 if found != *expected {
                     return Ok(Written::Swap(Swap::Conflict));
                 }
-                put(transaction, key, value).map(|()| Written::Swap(Swap::Swapped))
+                put(transaction, versions, key, value).map(|()| Written::Swap(Swap::Swapped))
             }
         }
     }
@@ -88,18 +93,19 @@ fn kind(transaction: &Transaction<'_>, key: &str) -> Result<Kind, StoreError> {
     Ok(found.optional().map_err(failed)?.unwrap_or(Kind::Absent))
 }
 
-/// Write `content` under a version that no key has had. One row gives the versions, so they
-/// survive the deletion of the keys.
-fn put(transaction: &Transaction<'_>, key: &str, content: &dyn ToSql) -> Result<(), StoreError> {
-    let put = || -> rusqlite::Result<()> {
-        let next = "UPDATE sequence SET last_version = last_version + 1 RETURNING last_version";
-        let version: i64 = transaction.prepare_cached(next)?.query_row([], |row| row.get(0))?;
+/// Write `content` under a version that no key has had.
+fn put(
+    transaction: &Transaction<'_>,
+    versions: &mut Versions,
+    key: &str,
+    content: &dyn ToSql,
+) -> Result<(), StoreError> {
+    let mut put = || {
         let upsert = "INSERT INTO entry (key, value, version) VALUES (?1, ?2, ?3) \
             ON CONFLICT (key) DO UPDATE SET value = excluded.value, version = excluded.version";
-        transaction.prepare_cached(upsert)?.execute((key, content, version))?;
-        Ok(())
+        transaction.prepare_cached(upsert)?.execute((key, content, versions.next()))
     };
-    put().map_err(failed)
+    put().map(drop).map_err(failed)
 }
 
 fn delete(transaction: &Transaction<'_>, key: &str) -> Result<(), StoreError> {
