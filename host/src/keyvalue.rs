@@ -43,6 +43,7 @@ use wasmtime::component::{HasData, Linker, ResourceTable};
 use crate::bindings::wasi::clocks::wall_clock;
 use crate::bindings::wasi::keyvalue::{atomics, store as buckets};
 use crate::clock::{Clock, SystemClock};
+use crate::observe::{StoreAnswer, Watch};
 use crate::store::{Store, StoreError};
 
 pub(crate) mod atomic;
@@ -138,16 +139,26 @@ impl KeyValueCtx {
         self.calls
     }
 
-    /// Await one store call, but not for ever.
-    async fn bounded<R>(
+    /// Await one call of the store's `method`, but not for ever.
+    async fn bounded<R: StoreAnswer>(
         &mut self,
+        method: &'static str,
         call: impl Future<Output = Result<R, StoreError>>,
     ) -> Result<R, buckets::Error> {
         self.calls = self.calls.wrapping_add(1);
+        let watch = Watch::store_call(method);
+        let call = watch.around(call);
         let error = match tokio::time::timeout(self.store_timeout, call).await {
-            Ok(Ok(answer)) => return Ok(answer),
-            Ok(Err(error)) => error,
+            Ok(Ok(answer)) => {
+                watch.end(answer.name());
+                return Ok(answer);
+            }
+            Ok(Err(error)) => {
+                watch.end("error");
+                error
+            }
             Err(_) => {
+                watch.end("timed-out");
                 StoreError::Other(format!("timed out after {} ms", self.store_timeout.as_millis()))
             }
         };

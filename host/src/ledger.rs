@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
+use tokio::runtime::Handle;
+use tokio::task::JoinError;
+
 use crate::bindings::exports::idempotency::ledger::ledger::Error as WitError;
 use crate::builder::LedgerBuilder;
 use crate::error::Error;
 use crate::instance::Instance;
+use crate::observe::{self, Answer, Watch};
 use crate::pool::{Calling, Failure, Pool};
 use crate::store::Store;
 use crate::types::{
@@ -51,6 +55,7 @@ impl Ledger {
     }
 
     pub(crate) fn over(pool: Pool) -> Self {
+        observe::describe();
         Self { pool: Arc::new(pool) }
     }
 
@@ -60,8 +65,9 @@ impl Ledger {
     /// If the future is dropped, the claim may be made all the same and then blocks the key for
     /// its lease.
     pub async fn begin(&self, key: &str, options: &BeginOptions) -> Result<Begin, Error> {
+        let watch = Watch::call("begin", Some((options.scope.as_deref(), key)));
         let (key, options) = (key.to_owned(), options.into());
-        let answer = self.call(Effect::Writes, move |instance| {
+        let answer = self.call(watch, Effect::Writes, move |instance| {
             Box::pin(async move {
                 let (ledger, store) = instance.ledger();
                 ledger.call_begin(store, &key, &options).await
@@ -79,8 +85,9 @@ impl Ledger {
         payload: Option<Vec<u8>>,
         options: &CompleteOptions,
     ) -> Result<Complete, Error> {
+        let watch = Watch::call("complete", Some((options.scope.as_deref(), key)));
         let (key, options) = (key.to_owned(), options.into());
-        let answer = self.call(Effect::Writes, move |instance| {
+        let answer = self.call(watch, Effect::Writes, move |instance| {
             Box::pin(async move {
                 let (ledger, store) = instance.ledger();
                 ledger.call_complete(store, &key, payload.as_deref(), &options).await
@@ -97,8 +104,9 @@ impl Ledger {
         token: Token,
         options: &RenewOptions,
     ) -> Result<Renew, Error> {
+        let watch = Watch::call("renew", Some((options.scope.as_deref(), key)));
         let (key, options) = (key.to_owned(), options.into());
-        let answer = self.call(Effect::Writes, move |instance| {
+        let answer = self.call(watch, Effect::Writes, move |instance| {
             Box::pin(async move {
                 let (ledger, store) = instance.ledger();
                 ledger.call_renew(store, &key, token, &options).await
@@ -114,8 +122,9 @@ impl Ledger {
         token: Token,
         scope: Option<&str>,
     ) -> Result<Release, Error> {
+        let watch = Watch::call("release", Some((scope, key)));
         let (key, scope) = (key.to_owned(), scope.map(str::to_owned));
-        let answer = self.call(Effect::Writes, move |instance| {
+        let answer = self.call(watch, Effect::Writes, move |instance| {
             Box::pin(async move {
                 let (ledger, store) = instance.ledger();
                 ledger.call_release(store, &key, token, scope.as_deref()).await
@@ -127,8 +136,9 @@ impl Ledger {
     /// Look without claiming. `None`: never claimed, released, or purged. No substitute for
     /// `begin`: the answer may be out of date when you read it.
     pub async fn get(&self, key: &str, scope: Option<&str>) -> Result<Option<Entry>, Error> {
+        let watch = Watch::call("get", Some((scope, key)));
         let (key, scope) = (key.to_owned(), scope.map(str::to_owned));
-        let answer = self.call(Effect::Reads, move |instance| {
+        let answer = self.call(watch, Effect::Reads, move |instance| {
             Box::pin(async move {
                 let (ledger, store) = instance.ledger();
                 ledger.call_get(store, &key, scope.as_deref()).await
@@ -141,7 +151,7 @@ impl Ledger {
     /// is due, not what is stored; [`Purger`](crate::Purger) does it daily.
     pub async fn purge(&self, options: &PurgeOptions) -> Result<PurgeReport, Error> {
         let options = options.into();
-        let answer = self.call(Effect::Writes, move |instance| {
+        let answer = self.call(Watch::call("purge", None), Effect::Writes, move |instance| {
             Box::pin(async move {
                 let (maintenance, store) = instance.maintenance();
                 maintenance.call_purge(store, options).await
@@ -158,8 +168,9 @@ impl Ledger {
         token: Token,
         scope: Option<&str>,
     ) -> Result<Forget, Error> {
+        let watch = Watch::call("forget", Some((scope, key)));
         let (key, scope) = (key.to_owned(), scope.map(str::to_owned));
-        let answer = self.call(Effect::Writes, move |instance| {
+        let answer = self.call(watch, Effect::Writes, move |instance| {
             Box::pin(async move {
                 let (maintenance, store) = instance.maintenance();
                 maintenance.call_forget(store, &key, token, scope.as_deref()).await
@@ -171,7 +182,7 @@ impl Ledger {
     /// Try what the ledger needs of the store, in a bounded number of calls, on keys of its own
     /// that it deletes again.
     pub async fn check_store(&self) -> Result<StoreReport, Error> {
-        let answer = self.call(Effect::Reads, move |instance| {
+        let answer = self.call(Watch::call("check-store", None), Effect::Reads, move |instance| {
             Box::pin(async move {
                 let (maintenance, store) = instance.maintenance();
                 maintenance.call_check_store(store).await
@@ -180,18 +191,39 @@ impl Ledger {
         answer.await.map(Into::into)
     }
 
-    async fn call<R: Send + 'static>(
+    /// In a task of its own: it goes on to its end if the answer's future is dropped.
+    async fn call<R: Answer + Send + 'static>(
         &self,
+        watch: Watch,
         effect: Effect,
         call: impl for<'a> FnOnce(&'a mut Instance) -> Calling<'a, Result<R, WitError>> + Send + 'static,
     ) -> Result<R, Error> {
-        match (self.pool.call(call).await, effect) {
-            (Ok(answer), _) => answer.map_err(Error::from),
-            (Err(Failure::NotStarted(message)), _) => Err(Error::Unavailable(message)),
-            (Err(Failure::CutShort(message)), Effect::Reads) => Err(Error::Unavailable(message)),
-            (Err(Failure::CutShort(message)), Effect::Writes) => {
-                Err(Error::OutcomeUnknown(message))
+        let runtime =
+            Handle::try_current().map_err(|error| Error::Unavailable(error.to_string()))?;
+        let pool = Arc::clone(&self.pool);
+        let task = runtime.spawn(async move {
+            let served = watch.around(pool.serve(call)).await;
+            let answer = match served {
+                Ok(answer) => answer.map_err(Error::from),
+                Err(failure) => Err(effect.error(failure)),
+            };
+            answer.count();
+            watch.end(answer.name());
+            answer
+        });
+        let cut_short = |error: JoinError| effect.error(Failure::CutShort(error.to_string()));
+        task.await.unwrap_or_else(|error| Err(cut_short(error)))
+    }
+}
+
+impl Effect {
+    /// What a caller can do about a call that has no answer.
+    fn error(self, failure: Failure) -> Error {
+        match (failure, self) {
+            (Failure::NotStarted(message), _) | (Failure::CutShort(message), Self::Reads) => {
+                Error::Unavailable(message)
             }
+            (Failure::CutShort(message), Self::Writes) => Error::OutcomeUnknown(message),
         }
     }
 }

@@ -52,6 +52,11 @@
 //! - [`Ledger::run`], [`RunOptions`]: work under a claim that is kept alive.
 //! - [`Purger`]: the daily removal of what has expired.
 //! - [`keyvalue`]: the component's imports for a linker of your own.
+//!
+//! Features, beside those of the stores and the command: `tracing` makes a span of each call,
+//! `metrics` counts and times them, for whatever subscriber and recorder the program installs.
+//! Their names are in the repository's `docs/observability.md`; no key, scope, payload or
+//! message of an error is in them.
 
 pub mod store;
 
@@ -62,6 +67,8 @@ mod types;
 mod bindings;
 mod convert;
 pub mod keyvalue;
+
+mod observe;
 
 mod engine;
 mod instance;

@@ -1,10 +1,9 @@
 //! The instances of one ledger: made on demand, reused, and replaced after a trap.
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
@@ -57,20 +56,9 @@ impl Pool {
         }
     }
 
-    /// Run `call` on an instance of its own, in a task of its own: it goes on to its end if the
-    /// answer's future is dropped.
-    pub(crate) async fn call<R: Send + 'static>(
-        self: &Arc<Self>,
-        call: impl for<'a> FnOnce(&'a mut Instance) -> Calling<'a, R> + Send + 'static,
-    ) -> Result<R, Failure> {
-        let runtime =
-            Handle::try_current().map_err(|error| Failure::NotStarted(error.to_string()))?;
-        let pool = Arc::clone(self);
-        let task = runtime.spawn(async move { pool.serve(call).await });
-        task.await.unwrap_or_else(|error| Err(Failure::CutShort(error.to_string())))
-    }
-
-    async fn serve<R>(
+    /// Run `call` on an instance of its own. To be awaited in a task of its own, so that nobody
+    /// who goes away cuts it short.
+    pub(crate) async fn serve<R>(
         &self,
         call: impl for<'a> FnOnce(&'a mut Instance) -> Calling<'a, R>,
     ) -> Result<R, Failure> {

@@ -28,7 +28,7 @@ struct Seen(Option<Versioned>);
 impl KeyValueCtxView<'_> {
     async fn look(&mut self, key: &str) -> Result<Seen, Error> {
         let store = Arc::clone(&self.ctx.store);
-        self.ctx.bounded(store.get(key)).await.map(Seen)
+        self.ctx.bounded("get", store.get(key)).await.map(Seen)
     }
 
     async fn try_swap(&mut self, cas: Cas, value: Vec<u8>) -> Result<(Swap, String), Error> {
@@ -38,7 +38,10 @@ impl KeyValueCtxView<'_> {
         };
         let store = Arc::clone(&self.ctx.store);
         let expected = found.map(|versioned| versioned.version);
-        let swap = self.ctx.bounded(store.compare_and_swap(&cas.key, expected, value)).await?;
+        let swap = self
+            .ctx
+            .bounded("compare_and_swap", store.compare_and_swap(&cas.key, expected, value))
+            .await?;
         Ok((swap, cas.key))
     }
 }
@@ -52,7 +55,7 @@ impl Host for KeyValueCtxView<'_> {
     ) -> wasmtime::Result<Result<i64, Error>> {
         self.table.get(&bucket)?;
         let store = Arc::clone(&self.ctx.store);
-        Ok(self.ctx.bounded(store.increment(&key, delta)).await)
+        Ok(self.ctx.bounded("increment", store.increment(&key, delta)).await)
     }
 
     async fn swap(

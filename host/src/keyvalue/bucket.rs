@@ -34,7 +34,7 @@ impl HostBucket for KeyValueCtxView<'_> {
     ) -> wasmtime::Result<Result<Option<Vec<u8>>, Error>> {
         self.table.get(&bucket)?;
         let store = Arc::clone(&self.ctx.store);
-        let found = self.ctx.bounded(store.get(&key)).await;
+        let found = self.ctx.bounded("get", store.get(&key)).await;
         Ok(found.map(|found| found.map(|versioned| versioned.value)))
     }
 
@@ -46,7 +46,7 @@ impl HostBucket for KeyValueCtxView<'_> {
     ) -> wasmtime::Result<Result<(), Error>> {
         self.table.get(&bucket)?;
         let store = Arc::clone(&self.ctx.store);
-        Ok(self.ctx.bounded(store.set(&key, value)).await)
+        Ok(self.ctx.bounded("set", store.set(&key, value)).await)
     }
 
     async fn delete(
@@ -56,7 +56,7 @@ impl HostBucket for KeyValueCtxView<'_> {
     ) -> wasmtime::Result<Result<(), Error>> {
         self.table.get(&bucket)?;
         let store = Arc::clone(&self.ctx.store);
-        Ok(self.ctx.bounded(store.delete(&key)).await)
+        Ok(self.ctx.bounded("delete", store.delete(&key)).await)
     }
 
     async fn exists(
@@ -66,7 +66,7 @@ impl HostBucket for KeyValueCtxView<'_> {
     ) -> wasmtime::Result<Result<bool, Error>> {
         self.table.get(&bucket)?;
         let store = Arc::clone(&self.ctx.store);
-        Ok(self.ctx.bounded(store.get(&key)).await.map(|found| found.is_some()))
+        Ok(self.ctx.bounded("get", store.get(&key)).await.map(|found| found.is_some()))
     }
 
     async fn list_keys(
@@ -76,7 +76,7 @@ impl HostBucket for KeyValueCtxView<'_> {
     ) -> wasmtime::Result<Result<KeyResponse, Error>> {
         self.table.get(&bucket)?;
         let store = Arc::clone(&self.ctx.store);
-        let page = self.ctx.bounded(store.list(cursor)).await;
+        let page = self.ctx.bounded("list", store.list(cursor)).await;
         Ok(page.map(|page| KeyResponse { keys: page.keys, cursor: page.cursor }))
     }
 
