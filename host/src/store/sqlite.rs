@@ -1,9 +1,9 @@
 //! The store in an SQLite file, which several processes of one machine may share.
 
 use std::path::Path;
-use std::sync::mpsc;
 
 use async_trait::async_trait;
+use crossbeam_channel::{Sender, unbounded};
 use tokio::sync::oneshot;
 
 use super::{Page, Store, StoreError, Swap, Version, Versioned, check_key};
@@ -33,8 +33,8 @@ use write::{Write, Written};
 /// queued and awaited, end, and close the file soon after the store is dropped.
 #[derive(Debug)]
 pub struct SqliteStore {
-    reads: mpsc::Sender<Job<Read>>,
-    writes: mpsc::Sender<Job<Write>>,
+    reads: Sender<Job<Read>>,
+    writes: Sender<Job<Write>>,
 }
 
 impl SqliteStore {
@@ -53,11 +53,11 @@ impl SqliteStore {
             StoreError::Other(format!("{}: {error}", path.display()))
         };
         let writer = file::open_writer(path).map_err(|error| named(&error))?;
-        let (writes, jobs) = mpsc::channel();
+        let (writes, jobs) = unbounded();
         threads::start_writer(writer, jobs).map_err(|error| named(&error))?;
         let readers = file::open_readers(path).map_err(|error| named(&error))?;
-        let (reads, jobs) = mpsc::channel();
-        threads::start_readers(readers, jobs).map_err(|error| named(&error))?;
+        let (reads, jobs) = unbounded();
+        threads::start_readers(readers, &jobs).map_err(|error| named(&error))?;
         Ok(Self { reads, writes })
     }
 
@@ -68,10 +68,7 @@ impl SqliteStore {
 
 /// Hand `call` to the threads behind `jobs` and wait for its answer. Dropping the future
 /// withdraws a call that no thread has started.
-async fn ask<C: threads::Call>(
-    jobs: &mpsc::Sender<Job<C>>,
-    call: C,
-) -> Result<C::Answer, StoreError> {
+async fn ask<C: threads::Call>(jobs: &Sender<Job<C>>, call: C) -> Result<C::Answer, StoreError> {
     let gone = || StoreError::Other("the threads of the SQLite store are gone".to_owned());
     let (reply, answer) = oneshot::channel();
     jobs.send(Job { call, reply }).map_err(|_| gone())?;

@@ -3,8 +3,7 @@
 //! The file is locked first and the queue emptied then, so that whoever comes while another
 //! process has the file joins in. Nobody waits for company: a lone write is committed at once.
 
-use std::sync::mpsc;
-
+use crossbeam_channel::Receiver;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::StoreError;
@@ -38,7 +37,7 @@ enum Failure {
 }
 
 /// Serve writes until all senders are gone and the queue is empty.
-pub(super) fn serve(connection: &mut Connection, queue: &mpsc::Receiver<Job<Write>>) {
+pub(super) fn serve(connection: &mut Connection, queue: &Receiver<Job<Write>>) {
     while let Ok(first) = queue.recv() {
         if !first.is_awaited() {
             continue;
@@ -52,7 +51,7 @@ pub(super) fn serve(connection: &mut Connection, queue: &mpsc::Receiver<Job<Writ
 }
 
 /// What waits in the queue, as much as one transaction takes.
-fn gather(first: Job<Write>, queue: &mpsc::Receiver<Job<Write>>) -> Vec<Job<Write>> {
+fn gather(first: Job<Write>, queue: &Receiver<Job<Write>>) -> Vec<Job<Write>> {
     let mut bytes = first.call.value_bytes();
     let mut jobs = vec![first];
     while jobs.len() < MAX_WRITES && bytes < MAX_BYTES {

@@ -1,9 +1,9 @@
 //! The threads that own the connections, and the queues before them.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
+use crossbeam_channel::Receiver;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
@@ -37,7 +37,7 @@ impl<C: Call> Job<C> {
 /// Serve writes, those that wait together, until all senders are gone.
 pub(super) fn start_writer(
     mut connection: Connection,
-    jobs: mpsc::Receiver<Job<Write>>,
+    jobs: Receiver<Job<Write>>,
 ) -> io::Result<()> {
     let serve = move || batch::serve(&mut connection, &jobs);
     thread::Builder::new().name("ledger-sqlite-write".to_owned()).spawn(serve).map(drop)
@@ -46,14 +46,12 @@ pub(super) fn start_writer(
 /// Serve reads, each by the first connection that is free, until all senders are gone.
 pub(super) fn start_readers(
     connections: Vec<Connection>,
-    jobs: mpsc::Receiver<Job<Read>>,
+    jobs: &Receiver<Job<Read>>,
 ) -> io::Result<()> {
-    let jobs = Arc::new(Mutex::new(jobs));
     for connection in connections {
-        let jobs = Arc::clone(&jobs);
-        let next = move || jobs.lock().unwrap_or_else(PoisonError::into_inner).recv().ok();
+        let jobs = jobs.clone();
         let serve = move || {
-            while let Some(job) = next() {
+            for job in jobs {
                 if job.is_awaited() {
                     let found = job.call.perform(&connection);
                     job.answer(found);

@@ -1,8 +1,8 @@
 //! What shares a commit, and whose failure is whose.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
 
+use crossbeam_channel::{Sender, unbounded};
 use rusqlite::Connection;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
@@ -30,7 +30,7 @@ impl Place {
 
     /// Queue these writes, and serve until the queue is empty and closed.
     fn serve(&mut self, writes: Vec<Write>) -> Vec<Answer> {
-        let (sender, queue) = mpsc::channel();
+        let (sender, queue) = unbounded();
         let answers: Vec<_> = writes.into_iter().map(|write| enqueue(&sender, write)).collect();
         drop(sender);
         serve(&mut self.connection, &queue);
@@ -44,7 +44,7 @@ impl Place {
 }
 
 fn enqueue(
-    queue: &mpsc::Sender<Job<Write>>,
+    queue: &Sender<Job<Write>>,
     call: Write,
 ) -> oneshot::Receiver<Result<Written, StoreError>> {
     let (reply, answer) = oneshot::channel();
@@ -175,7 +175,7 @@ fn a_locked_file_fails_for_all_that_wait_and_changes_nothing() {
 #[test]
 fn a_write_that_nobody_awaits_any_more_is_not_begun() {
     let mut place = Place::new();
-    let (sender, queue) = mpsc::channel();
+    let (sender, queue) = unbounded();
     let gone = enqueue(&sender, add("a"));
     let mut waiting = enqueue(&sender, add("a"));
     let gone_too = enqueue(&sender, add("a"));
