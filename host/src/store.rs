@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+#[cfg(feature = "conformance")]
 pub mod conformance;
 mod memory;
 #[cfg(feature = "sqlite")]
@@ -39,7 +40,8 @@ pub const PAGE_KEYS: usize = 1000;
 /// - **Versions never recur** for a key. Every write of the key gives it a greater one, also
 ///   after it was deleted and made again.
 /// - **Any key** of 1 to [`MAX_KEY_BYTES`] bytes of UTF-8 works, NUL included, compared byte by
-///   byte; others are [`StoreError::Other`]. Any value of 0 to 1 MiB works.
+///   byte; others are [`StoreError::Other`]. Any value of 0 to 1 MiB works; a store whose engine
+///   takes less says so, and refuses more as [`StoreError::Other`]. A ledger needs 640 KiB.
 ///
 /// Calls may come from many tasks at once. They must not block the executor, and a slow call
 /// should delay no other.

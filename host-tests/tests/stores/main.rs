@@ -1,0 +1,3 @@
+//! The suite that checks stores.
+
+mod broken;
