@@ -6,15 +6,25 @@ use async_trait::async_trait;
 
 #[cfg(feature = "conformance")]
 pub mod conformance;
+#[cfg(feature = "redis")]
+mod crypto;
+#[cfg(feature = "redis")]
+mod listing;
 mod memory;
+#[cfg(feature = "redis")]
+mod options;
+#[cfg(feature = "redis")]
+mod redis;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod url;
 
 pub use memory::MemoryStore;
+#[cfg(feature = "redis")]
+pub use redis::RedisStore;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;
-pub use url::{OpenError, open_url};
+pub use url::{OpenError, open_url, redact};
 
 /// Longest key of a store in bytes; the shortest is 1.
 pub const MAX_KEY_BYTES: usize = 1024;
