@@ -45,7 +45,7 @@ impl Options {
     }
 
     /// An option that is one of a few words.
-    #[cfg(feature = "redis")]
+    #[cfg(any(feature = "postgres", feature = "redis"))]
     pub(super) fn take_one_of(
         &mut self,
         name: &str,

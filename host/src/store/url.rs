@@ -11,6 +11,8 @@ const FORMS: &[&str] = &[
     "`sqlite:PATH`",
     #[cfg(feature = "redis")]
     "`redis://HOST` or `rediss://HOST`",
+    #[cfg(feature = "postgres")]
+    "`postgres://HOST/DATABASE`",
 ];
 
 /// Why a store could not be opened by its URL. No message tells a password.
@@ -31,6 +33,7 @@ pub enum OpenError {
 /// - `sqlite:PATH`, also `sqlite://PATH`; a relative path is one of the working folder, file
 ///   and folders are made where missing;
 /// - `redis://` and `rediss://` (feature `redis`): see `RedisStore::connect`;
+/// - `postgres://` and `postgresql://` (feature `postgres`): see `PostgresStore::connect`.
 pub async fn open_url(url: &str) -> Result<Arc<dyn Store>, OpenError> {
     let invalid =
         || OpenError::InvalidUrl(format!("{}; expected one of {}", redact(url), FORMS.join(", ")));
@@ -48,6 +51,10 @@ pub async fn open_url(url: &str) -> Result<Arc<dyn Store>, OpenError> {
         #[cfg(feature = "redis")]
         "redis" | "rediss" if rest.starts_with("//") => {
             Ok(Arc::new(super::RedisStore::connect(url).await?))
+        }
+        #[cfg(feature = "postgres")]
+        "postgres" | "postgresql" if rest.starts_with("//") => {
+            Ok(Arc::new(super::PostgresStore::connect(url).await?))
         }
         _ => Err(invalid()),
     }
