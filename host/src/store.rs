@@ -6,12 +6,14 @@ use async_trait::async_trait;
 
 #[cfg(feature = "conformance")]
 pub mod conformance;
-#[cfg(feature = "redis")]
+#[cfg(any(feature = "nats", feature = "redis"))]
 mod crypto;
-#[cfg(feature = "redis")]
+#[cfg(any(feature = "nats", feature = "redis"))]
 mod listing;
 mod memory;
-#[cfg(any(feature = "postgres", feature = "redis"))]
+#[cfg(feature = "nats")]
+mod nats;
+#[cfg(any(feature = "nats", feature = "postgres", feature = "redis"))]
 mod options;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -19,11 +21,13 @@ mod postgres;
 mod redis;
 #[cfg(feature = "sqlite")]
 mod sqlite;
-#[cfg(feature = "postgres")]
+#[cfg(any(feature = "nats", feature = "postgres"))]
 mod tls;
 mod url;
 
 pub use memory::MemoryStore;
+#[cfg(feature = "nats")]
+pub use nats::NatsStore;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresStore;
 #[cfg(feature = "redis")]

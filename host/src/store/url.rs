@@ -11,6 +11,8 @@ const FORMS: &[&str] = &[
     "`sqlite:PATH`",
     #[cfg(feature = "redis")]
     "`redis://HOST` or `rediss://HOST`",
+    #[cfg(feature = "nats")]
+    "`nats://HOST/BUCKET` or `tls://HOST/BUCKET`",
     #[cfg(feature = "postgres")]
     "`postgres://HOST/DATABASE`",
 ];
@@ -33,6 +35,7 @@ pub enum OpenError {
 /// - `sqlite:PATH`, also `sqlite://PATH`; a relative path is one of the working folder, file
 ///   and folders are made where missing;
 /// - `redis://` and `rediss://` (feature `redis`): see `RedisStore::connect`;
+/// - `nats://` and `tls://` (feature `nats`): see `NatsStore::connect`;
 /// - `postgres://` and `postgresql://` (feature `postgres`): see `PostgresStore::connect`.
 pub async fn open_url(url: &str) -> Result<Arc<dyn Store>, OpenError> {
     let invalid =
@@ -51,6 +54,10 @@ pub async fn open_url(url: &str) -> Result<Arc<dyn Store>, OpenError> {
         #[cfg(feature = "redis")]
         "redis" | "rediss" if rest.starts_with("//") => {
             Ok(Arc::new(super::RedisStore::connect(url).await?))
+        }
+        #[cfg(feature = "nats")]
+        "nats" | "tls" if rest.starts_with("//") => {
+            Ok(Arc::new(super::NatsStore::connect(url).await?))
         }
         #[cfg(feature = "postgres")]
         "postgres" | "postgresql" if rest.starts_with("//") => {
