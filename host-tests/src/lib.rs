@@ -5,8 +5,13 @@
 //!   a clock set by hand, a look at the store.
 //! - [`targets`]: the native core over a store of our own, and the component on the host crate.
 //! - [`Probe`]: counts a target's store calls and makes chosen ones fail.
+//! - [`servers`]: real servers for the stores that need one, and a [`Proxy`] before them.
 //! - [`purge_until_clean`] and [`leftovers`]: what purging leaves in a store.
 //! - [`Size`]: how much the tests do.
+
+pub mod servers;
+
+mod proxy;
 
 pub mod vectors;
 
@@ -21,6 +26,7 @@ mod upkeep;
 
 pub use call::{Call, CallName};
 pub use probe::{Counts, Failure, Plan, Probe, Side, StoreCall};
+pub use proxy::Proxy;
 pub use size::Size;
 pub use target::Target;
 pub use upkeep::{leftovers, purge_until_clean};

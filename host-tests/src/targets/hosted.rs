@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use idempotency_ledger_host::store::{MemoryStore, SqliteStore, Store};
+use idempotency_ledger_host::store::{MemoryStore, SqliteStore, Store, open_url};
 use idempotency_ledger_host::{
     BeginOptions, Clock, CompleteOptions, Ledger, ManualClock, PurgeOptions, RenewOptions,
 };
@@ -36,6 +36,11 @@ impl Hosted {
         let folder = tempfile::tempdir().expect("a folder for the store");
         let store = SqliteStore::open(folder.path().join("ledger.db")).await;
         Self::over(Arc::new(store.expect("a new store")), Some(folder)).await
+    }
+
+    /// Over the store of this URL.
+    pub async fn on_url(url: &str) -> Self {
+        Self::over(open_url(url).await.expect("a store"), None).await
     }
 
     async fn over(store: Arc<dyn Store>, folder: Option<TempDir>) -> Self {
