@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::shell::{self, say};
 use crate::testing::{self, Size};
 use crate::toolchain::Toolchain;
-use crate::{deny, guest, package, reproducible, wit};
+use crate::{deny, guest, package, reproducible, stores, wit};
 
 /// Runs every check and prints how long each took.
 pub(crate) fn run(root: &Path, size: Size) -> Result<()> {
@@ -29,6 +29,7 @@ fn all(root: &Path, size: Size, steps: &mut Steps) -> Result<()> {
     steps.run("clippy, guest", || clippy_guest(root, &toolchain))?;
     steps.run("docs", || docs(root))?;
     steps.run("package", || package::package(root))?;
+    steps.run("servers", || stores::install_missing(root))?;
     steps.run("tests", || testing::run(root, size, &[]))
 }
 

@@ -8,6 +8,7 @@ mod guest;
 mod package;
 mod reproducible;
 mod shell;
+mod stores;
 mod testing;
 mod toolchain;
 mod wit;
@@ -30,6 +31,9 @@ cargo xtask TASK
   demo [ARGS]    set up what is missing, build, and show the ledger at work
   test [ARGS]    set up what is missing, build, and run every test;
                  LEDGER_TEST_SIZE=full for the large sizes, ARGS go to cargo test
+  stores         run the contract, the vectors, the failures and the processes on every store,
+                 with servers that the tests start
+  servers        install the servers that the tests need and that are missing
   build          build the components into target/components
   package        make the host crate's package, with the components in it
   reproducible   build the components once more, in another folder, and compare the bytes
@@ -60,6 +64,8 @@ fn dispatch(arguments: &[String]) -> Result<()> {
     match (task, rest) {
         ("demo", rest) => demo::demo(&root, rest),
         ("test", rest) => testing::test(&root, testing::Size::from_env(), rest),
+        ("servers", []) => stores::install_missing(&root),
+        ("stores", []) => stores::stores(&root, testing::Size::from_env()),
         ("build", []) => guest::ensure(&root).map(drop),
         ("package", []) => package::package(&root),
         ("reproducible", []) => {
