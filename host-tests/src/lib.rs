@@ -8,12 +8,17 @@
 //!   a clock set by hand, a look at the store.
 //! - [`targets`]: the native core over a store of our own, and the component on the host crate.
 //! - [`Probe`]: counts a target's store calls and makes chosen ones fail.
+//! - [`servers`]: real servers for the stores that need one, and a [`Proxy`] before them.
 //! - [`purge_until_clean`] and [`leftovers`]: what purging leaves in a store.
 //! - [`STRATEGIES`]: the builds of the component that there are.
 //! - [`Size`]: how much the tests do.
 
 pub mod chaos;
 pub mod doubles;
+pub mod servers;
+
+mod proxy;
+
 pub mod vectors;
 
 pub use ledger_model::oracle;
@@ -31,6 +36,7 @@ mod upkeep;
 pub use call::{Call, CallName};
 pub use idempotency_ledger_host::Strategy;
 pub use probe::{Counts, Failure, Plan, Probe, Side, StoreCall};
+pub use proxy::Proxy;
 pub use size::Size;
 pub use strategies::{STRATEGIES, builder, strategy_name};
 pub use target::Target;

@@ -45,8 +45,8 @@
 //! The ledger itself is a WebAssembly component, carried by this crate and run by wasmtime. Its
 //! traps, endless loops and memory are bounded and contained; its store and clock are yours:
 //!
-//! - [`store`]: the [`Store`](store::Store) contract; stores in memory and in an SQLite file; a
-//!   suite that checks one of your own.
+//! - [`store`]: the [`Store`](store::Store) contract; stores in memory, in an SQLite file, on
+//!   Redis, NATS and PostgreSQL, each by a feature; a suite that checks one of your own.
 //! - [`Clock`]: the system's, or one set by hand.
 //! - [`Ledger`], [`LedgerBuilder`]: the calls, their bounds, and the pool of instances.
 //! - [`Ledger::run`], [`RunOptions`]: work under a claim that is kept alive.

@@ -4,16 +4,37 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+#[cfg(feature = "conformance")]
 pub mod conformance;
+#[cfg(any(feature = "nats", feature = "redis"))]
+mod crypto;
+#[cfg(any(feature = "nats", feature = "redis"))]
+mod listing;
 mod memory;
+#[cfg(feature = "nats")]
+mod nats;
+#[cfg(any(feature = "nats", feature = "postgres", feature = "redis"))]
+mod options;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(feature = "redis")]
+mod redis;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(any(feature = "nats", feature = "postgres"))]
+mod tls;
 mod url;
 
 pub use memory::MemoryStore;
+#[cfg(feature = "nats")]
+pub use nats::NatsStore;
+#[cfg(feature = "postgres")]
+pub use postgres::PostgresStore;
+#[cfg(feature = "redis")]
+pub use redis::RedisStore;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;
-pub use url::{OpenError, open_url};
+pub use url::{OpenError, open_url, redact};
 
 /// Longest key of a store in bytes; the shortest is 1.
 pub const MAX_KEY_BYTES: usize = 1024;
@@ -39,7 +60,8 @@ pub const PAGE_KEYS: usize = 1000;
 /// - **Versions never recur** for a key. Every write of the key gives it a greater one, also
 ///   after it was deleted and made again.
 /// - **Any key** of 1 to [`MAX_KEY_BYTES`] bytes of UTF-8 works, NUL included, compared byte by
-///   byte; others are [`StoreError::Other`]. Any value of 0 to 1 MiB works.
+///   byte; others are [`StoreError::Other`]. Any value of 0 to 1 MiB works; a store whose engine
+///   takes less says so, and refuses more as [`StoreError::Other`]. A ledger needs 640 KiB.
 ///
 /// Calls may come from many tasks at once. They must not block the executor, and a slow call
 /// should delay no other.

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::shell::{self, say};
 use crate::testing::{self, Size};
 use crate::toolchain::Toolchain;
-use crate::{deny, guest, model, package, reproducible, wit};
+use crate::{deny, guest, model, package, reproducible, stores, wit};
 
 /// Runs every check and prints how long each took.
 pub(crate) fn run(root: &Path, size: Size) -> Result<()> {
@@ -30,6 +30,7 @@ fn all(root: &Path, size: Size, steps: &mut Steps) -> Result<()> {
     steps.run("docs", || docs(root))?;
     steps.run("package", || package::package(root))?;
     steps.run("seeded mistakes", || model::check(root, &["--mistakes".into()]))?;
+    steps.run("servers", || stores::install_missing(root))?;
     steps.run("tests", || testing::run(root, size, &[]))
 }
 

@@ -11,6 +11,7 @@ mod model;
 mod package;
 mod reproducible;
 mod shell;
+mod stores;
 mod testing;
 mod toolchain;
 mod wit;
@@ -35,6 +36,9 @@ cargo xtask TASK
                  LEDGER_TEST_SIZE=full for the large sizes, ARGS go to cargo test
   chaos [ARGS]   play seeded histories on the components: --seeds N [--seed S]
                  [--strategy cas|ticket] [--store memory|sqlite]; --seed S alone prints one
+  stores         run the contract, the vectors, the failures and the processes on every store,
+                 with servers that the tests start
+  servers        install the servers that the tests need and that are missing
   build          build the components into target/components
   package        make the host crate's package, with the components in it
   reproducible   build the components once more, in another folder, and compare the bytes
@@ -69,6 +73,8 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         ("demo", rest) => demo::demo(&root, rest),
         ("test", rest) => testing::test(&root, testing::Size::from_env(), rest),
         ("chaos", rest) => chaos::chaos(&root, rest),
+        ("servers", []) => stores::install_missing(&root),
+        ("stores", []) => stores::stores(&root, testing::Size::from_env()),
         ("build", []) => guest::ensure(&root).map(drop),
         ("package", []) => package::package(&root),
         ("reproducible", []) => {

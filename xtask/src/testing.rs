@@ -7,8 +7,8 @@ use std::process::Stdio;
 
 use anyhow::{Context, Result, bail};
 
-use crate::guest;
 use crate::shell::{self, say};
+use crate::{guest, stores};
 
 /// How much the tests do; the code is the same. They read it from `LEDGER_TEST_SIZE`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,6 +39,7 @@ impl Size {
 /// Sets up what is missing, builds the components and runs every test.
 pub(crate) fn test(root: &Path, size: Size, arguments: &[String]) -> Result<()> {
     guest::ensure(root)?;
+    stores::install_missing(root)?;
     run(root, size, arguments)
 }
 

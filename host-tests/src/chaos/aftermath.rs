@@ -14,8 +14,9 @@ use crate::upkeep::leftovers;
 
 const HOUR_MS: Millis = 3_600_000;
 const TWO_DAYS_MS: Millis = 172_800_000;
-/// How long an unfinished append may put a `begin` off.
-const STALL_MS: Millis = 30_000;
+/// With tickets: an unfinished append puts a `begin` off for 30 s, an unfinished deletion for
+/// three hours in all.
+const DELAYS_MS: [Millis; 4] = [30_000, HOUR_MS, HOUR_MS, HOUR_MS];
 
 /// After leases and quarantines every key can be claimed, and purges leave nothing but
 /// constants.
@@ -38,9 +39,11 @@ pub(super) async fn aftermath(
         let scope = address.scope.map(str::to_owned);
         let begin = Call { scope, ..Call::begin(address.key, 10) };
         let mut answer = target.call(&begin).await;
-        if strategy == Strategy::Ticket && answer["fresh"].is_null() {
-            target.set_clock(target.now_ms() + STALL_MS);
-            answer = target.call(&begin).await;
+        for wait_ms in DELAYS_MS.iter().filter(|_| strategy == Strategy::Ticket) {
+            if answer["fresh"].is_null() {
+                target.set_clock(target.now_ms() + wait_ms);
+                answer = target.call(&begin).await;
+            }
         }
         if answer["fresh"].is_null() {
             return Err(format!("{address:?} is not free after all leases: {answer}"));

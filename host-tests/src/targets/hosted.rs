@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use idempotency_ledger_host::store::{MemoryStore, SqliteStore, Store};
+use idempotency_ledger_host::store::{MemoryStore, SqliteStore, Store, open_url};
 use idempotency_ledger_host::{
     BeginOptions, Clock, CompleteOptions, Ledger, ManualClock, PurgeOptions, RenewOptions, Strategy,
 };
@@ -41,6 +41,11 @@ impl Hosted {
     /// Over any store.
     pub async fn over(strategy: Strategy, store: Arc<dyn Store>) -> Self {
         Self::on(strategy, store, None).await
+    }
+
+    /// Over the store of this URL.
+    pub async fn on_url(strategy: Strategy, url: &str) -> Self {
+        Self::on(strategy, open_url(url).await.expect("a store"), None).await
     }
 
     async fn on(strategy: Strategy, store: Arc<dyn Store>, folder: Option<TempDir>) -> Self {

@@ -46,11 +46,21 @@ pub(crate) enum Command {
 /// Where the ledger is kept.
 #[derive(Args, Debug)]
 pub(crate) struct StoreArgs {
-    /// Where the ledger is kept: `sqlite:PATH`, or `memory:`, which this process alone sees
+    /// Where the ledger is kept: `sqlite:PATH`, `redis://HOST`, `nats://HOST/BUCKET`,
+    /// `postgres://HOST/DATABASE`, or `memory:`, which this process alone sees
+    ///
+    /// Options follow as in a query, `?replicas=3`; docs/stores.md lists them. A password is
+    /// better given in IDEMPOTENCY_STORE than here, where other users of the machine see it.
     ///
     /// Not given: sqlite:$XDG_STATE_HOME/idempotency/ledger.db, or
     /// sqlite:~/.local/state/idempotency/ledger.db.
-    #[arg(long, global = true, value_name = "URL", env = "IDEMPOTENCY_STORE")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "URL",
+        env = "IDEMPOTENCY_STORE",
+        hide_env_values = true
+    )]
     pub(crate) store: Option<String>,
 }
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use idempotency_ledger_host::Ledger;
-use idempotency_ledger_host::store::{OpenError, open_url};
+use idempotency_ledger_host::store::{OpenError, open_url, redact};
 
 use crate::cli::StoreArgs;
 use crate::exit::Exit;
@@ -41,9 +41,10 @@ impl StoreArgs {
             make_folder(&url)?;
         }
         let store = open_url(&url).await.map_err(|error| match error {
-            OpenError::InvalidUrl(_) => {
-                Failure::usage(error.to_string(), "Write --store sqlite:PATH or --store memory:.")
-            }
+            OpenError::InvalidUrl(_) => Failure::usage(
+                error.to_string(),
+                "Write --store sqlite:PATH, redis://HOST, nats://HOST or postgres://HOST/DATABASE.",
+            ),
             _ => unusable(&url, &error),
         })?;
         Ok(Ledger::new(store).await?)
@@ -73,7 +74,7 @@ fn make_folder(url: &str) -> Result<(), Failure> {
 fn unusable(url: &str, error: &dyn std::error::Error) -> Failure {
     Failure::new(
         Exit::LedgerFailed,
-        format!("the store {url} cannot be opened: {error}"),
+        format!("the store {} cannot be opened: {error}", redact(url)),
         "Nothing was changed. Name one that you may write with --store or IDEMPOTENCY_STORE.",
     )
 }

@@ -1,6 +1,7 @@
 //! `idempotency doctor`.
 
 use clap::Args;
+use idempotency_ledger_host::store::redact;
 use idempotency_ledger_host::{Finding, StoreReport, Strategy};
 use serde_json::{Map, Value, json};
 
@@ -21,7 +22,7 @@ pub(crate) struct DoctorArgs {
 }
 
 pub(crate) async fn doctor(_args: &DoctorArgs, store: &StoreArgs) -> Result<Answer, Failure> {
-    let url = store.url()?;
+    let url = redact(&store.url()?);
     let report = store.ledger().await?.check_store().await?;
     let exit = if report.sound { Exit::Success } else { Exit::Unsound };
     Ok(Answer::new(exit, as_json(&url, &report), as_table(&url, &report)))

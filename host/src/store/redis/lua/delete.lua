@@ -1,0 +1,2 @@
+redis.call('DEL', KEYS[1])
+return 'done'
