@@ -2,6 +2,7 @@
 
 mod ci;
 mod component;
+mod compose;
 mod demo;
 mod deny;
 mod guest;
@@ -31,6 +32,7 @@ cargo xtask TASK
   test [ARGS]    set up what is missing, build, and run every test;
                  LEDGER_TEST_SIZE=full for the large sizes, ARGS go to cargo test
   build          build the components into target/components
+  compose APP    compose a component, a module or a crate with the ledger; -o OUT.wasm
   package        make the host crate's package, with the components in it
   reproducible   build the components once more, in another folder, and compare the bytes
   wit            check wit/: the copies in wit/deps and the docs of our own package
@@ -61,6 +63,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         ("demo", rest) => demo::demo(&root, rest),
         ("test", rest) => testing::test(&root, testing::Size::from_env(), rest),
         ("build", []) => guest::ensure(&root).map(drop),
+        ("compose", rest) => compose::compose(&root, rest),
         ("package", []) => package::package(&root),
         ("reproducible", []) => {
             let toolchain = guest::ensure(&root)?;
