@@ -9,6 +9,7 @@ mod guest;
 mod package;
 mod reproducible;
 mod shell;
+mod shop;
 mod testing;
 mod toolchain;
 mod wit;
@@ -33,6 +34,8 @@ cargo xtask TASK
                  LEDGER_TEST_SIZE=full for the large sizes, ARGS go to cargo test
   build          build the components into target/components
   compose APP    compose a component, a module or a crate with the ledger; -o OUT.wasm
+  shop APP.wasm LEDGER.db ORDER CENTS
+                 one request to a composed example, see examples/
   package        make the host crate's package, with the components in it
   reproducible   build the components once more, in another folder, and compare the bytes
   wit            check wit/: the copies in wit/deps and the docs of our own package
@@ -64,6 +67,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         ("test", rest) => testing::test(&root, testing::Size::from_env(), rest),
         ("build", []) => guest::ensure(&root).map(drop),
         ("compose", rest) => compose::compose(&root, rest),
+        ("shop", rest) => shop::shop(&root, rest),
         ("package", []) => package::package(&root),
         ("reproducible", []) => {
             let toolchain = guest::ensure(&root)?;
