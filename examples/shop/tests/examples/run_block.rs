@@ -4,25 +4,36 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// Variables of cargo and rustup that say where things are, not how to build.
+const KEPT: [&str; 7] = [
+    "CARGO_HOME",
+    "CARGO_HTTP_",
+    "CARGO_NET_",
+    "CARGO_REGISTRIES_",
+    "CARGO_REGISTRY_",
+    "CARGO_SOURCE_",
+    "RUSTUP_",
+];
+
 /// The repository.
 pub(crate) fn root() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     root.canonicalize().expect("the repository")
 }
 
-/// The commands of a document: all its blocks marked `sh`, in their order.
-pub(crate) fn commands(document: &str) -> String {
+/// The commands of a document: all its blocks with this mark, in their order.
+pub(crate) fn commands(document: &str, mark: &str) -> String {
     let text = fs::read_to_string(root().join(document)).expect(document);
-    let (mut commands, mut inside) = (String::new(), false);
+    let (start, mut commands, mut inside) = (format!("```{mark}"), String::new(), false);
     for line in text.lines() {
         match line.trim_end() {
-            "```sh" => inside = true,
+            line if line == start => inside = true,
             "```" => inside = false,
             line if inside => commands += &format!("{line}\n"),
             _ => {}
         }
     }
-    assert!(!commands.is_empty(), "{document} has no block of commands");
+    assert!(!commands.is_empty(), "{document} has no block of {mark}");
     commands
 }
 
@@ -33,8 +44,8 @@ pub(crate) fn run(commands: &str, folder: &Path, variables: &[(&str, &Path)]) ->
     bash.args(["-euo", "pipefail", "-c", commands]).current_dir(folder);
     // The cargo that runs this test has set variables for it alone.
     for (name, _) in std::env::vars() {
-        let kept = ["CARGO_HOME", "CARGO_TARGET_DIR"].contains(&name.as_str());
-        if name.starts_with("CARGO") && !kept || name.starts_with("RUST") && name != "RUSTUP_HOME" {
+        let ours = name == "CARGO" || name.starts_with("CARGO_") || name.starts_with("RUST");
+        if ours && !KEPT.iter().any(|prefix| name.starts_with(prefix)) {
             bash.env_remove(name);
         }
     }
@@ -51,6 +62,21 @@ pub(crate) fn needs(program: &[&str], package: &str) {
     let found = Command::new(program[0]).args(&program[1..]).output();
     let found = found.is_ok_and(|output| output.status.success());
     assert!(found, "this test runs `{}`: install Debian's {package}", program.join(" "));
+}
+
+/// The folder with this program of crates.io, which is compiled first where it is missing: about
+/// a minute, without optimisation.
+pub(crate) fn install(program: &str, package: &str, flags: &str) -> PathBuf {
+    let tools = root().join("target/tools");
+    if !tools.join("bin").join(program).is_file() {
+        let install = format!(
+            "cargo install {package} --locked --debug --no-default-features {flags} \
+             --root {root} --target-dir {root}/build",
+            root = tools.display()
+        );
+        run(&install, &root(), &[]);
+    }
+    tools.join("bin")
 }
 
 /// The lines of a shop that was asked twice: the bank charges once.
