@@ -1,6 +1,6 @@
 //! `cargo xtask ci`: every check in one order, the quickest to fail first, the tests last.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -9,6 +9,10 @@ use crate::shell::{self, say};
 use crate::testing::{self, Size};
 use crate::toolchain::Toolchain;
 use crate::{deny, guest, model, package, reproducible, stores, wit};
+
+/// Workspaces of their own, and where each is built.
+const OTHER_WORKSPACES: &[(&str, &str)] =
+    &[("examples/charge", "target/examples"), ("xtask/compose", "target/compose")];
 
 /// Runs every check and prints how long each took.
 pub(crate) fn run(root: &Path, size: Size) -> Result<()> {
@@ -20,11 +24,11 @@ pub(crate) fn run(root: &Path, size: Size) -> Result<()> {
 
 fn all(root: &Path, size: Size, steps: &mut Steps) -> Result<()> {
     let copies = if size == Size::Full { 2 } else { 1 };
-    steps.run("formatting", || shell::run(shell::cargo(root).args(["fmt", "--all", "--check"])))?;
+    steps.run("formatting", || formatting(root))?;
     steps.run("wit", || wit::check(root))?;
     let toolchain = steps.run("components", || guest::ensure(root))?;
     steps.run("reproducible", || reproducible::check(root, &toolchain, copies))?;
-    steps.run("dependencies", || deny::check(root))?;
+    steps.run("dependencies", || dependencies(root))?;
     steps.run("clippy", || clippy(root))?;
     steps.run("clippy, guest", || clippy_guest(root, &toolchain))?;
     steps.run("docs", || docs(root))?;
@@ -34,10 +38,30 @@ fn all(root: &Path, size: Size, steps: &mut Steps) -> Result<()> {
     steps.run("tests", || testing::run(root, size, &[]))
 }
 
+fn dependencies(root: &Path) -> Result<()> {
+    let others = OTHER_WORKSPACES.iter().map(|(folder, _)| root.join(folder));
+    let all: Vec<PathBuf> = [root.to_owned()].into_iter().chain(others).collect();
+    deny::check(root, &all)
+}
+
+fn formatting(root: &Path) -> Result<()> {
+    shell::run(shell::cargo(root).args(["fmt", "--all", "--check"]))?;
+    for (folder, _) in OTHER_WORKSPACES {
+        shell::run(shell::cargo(&root.join(folder)).args(["fmt", "--check"]))?;
+    }
+    Ok(())
+}
+
 fn clippy(root: &Path) -> Result<()> {
     let mut cargo = shell::cargo(root);
     cargo.args(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]);
-    shell::run(&mut cargo)
+    shell::run(&mut cargo)?;
+    for (folder, target) in OTHER_WORKSPACES {
+        let mut cargo = shell::cargo(&root.join(folder));
+        cargo.args(["clippy", "--locked", "--target-dir"]).arg(root.join(target));
+        shell::run(cargo.args(["--", "-D", "warnings"]))?;
+    }
+    Ok(())
 }
 
 /// The guest's code for wasm only, which the other run does not see.

@@ -3,6 +3,7 @@
 mod chaos;
 mod ci;
 mod component;
+mod compose;
 mod demo;
 mod deny;
 mod guest;
@@ -11,6 +12,7 @@ mod model;
 mod package;
 mod reproducible;
 mod shell;
+mod shop;
 mod stores;
 mod testing;
 mod toolchain;
@@ -40,6 +42,9 @@ cargo xtask TASK
                  with servers that the tests start
   servers        install the servers that the tests need and that are missing
   build          build the components into target/components
+  compose APP    compose a component, a module or a crate with the ledger; -o OUT.wasm
+  shop APP.wasm LEDGER.db ORDER CENTS
+                 one request to a composed example, see examples/
   package        make the host crate's package, with the components in it
   reproducible   build the components once more, in another folder, and compare the bytes
   check-model [--full] [ARGS]
@@ -76,6 +81,8 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         ("servers", []) => stores::install_missing(&root),
         ("stores", []) => stores::stores(&root, testing::Size::from_env()),
         ("build", []) => guest::ensure(&root).map(drop),
+        ("compose", rest) => compose::compose(&root, rest),
+        ("shop", rest) => shop::shop(&root, rest),
         ("package", []) => package::package(&root),
         ("reproducible", []) => {
             let toolchain = guest::ensure(&root)?;

@@ -81,7 +81,7 @@ pub(crate) fn works(command: &mut Command) -> bool {
 
 /// Copies the workspace's sources to `to`, without what builds have made.
 pub(crate) fn copy_sources(from: &Path, to: &Path) -> Result<()> {
-    const LEFT_OUT: &[&str] = &[".git", "node_modules", "target"];
+    const LEFT_OUT: &[&str] = &[".git", ".venv", "node_modules", "target"];
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;

@@ -43,7 +43,7 @@ fn walk(folder: &Path, name: &str, extensions: &[&str], found: &mut Vec<Source>)
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let file = entry.file_name().to_string_lossy().into_owned();
         let (path, name) = (entry.path(), format!("{name}/{file}"));
-        if ["target", ".git", "deps"].contains(&file.as_str()) {
+        if ["target", ".git", "deps", "node_modules", ".venv"].contains(&file.as_str()) {
             continue;
         }
         if path.is_dir() {
