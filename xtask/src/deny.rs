@@ -24,7 +24,7 @@ pub(crate) fn check(root: &Path, workspaces: &[PathBuf]) -> Result<()> {
         deny.current_dir(workspace).env("CARGO", cargo.get_program());
         cargo.args(["fetch", "--locked"]);
         shell::run(&mut cargo)?;
-        deny.args(["--workspace", "--locked", "check", "--config"]).arg(root.join("deny.toml"));
+        deny.args(["--workspace", "--locked", "--config"]).arg(root.join("deny.toml")).arg("check");
         if number > 0 {
             deny.args(["--allow", "license-not-encountered"]);
         }

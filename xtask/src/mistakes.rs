@@ -16,6 +16,7 @@ const VERDICT: &str = "src/slot_log/ticket/verdict.rs";
 const DELETE: &str = "src/slot_log/ticket/delete.rs";
 const PLACE: &str = "src/slot_log/ticket/place.rs";
 const LEDGER: &str = "src/ledger.rs";
+const CHANGE: &str = "src/ledger/change.rs";
 const SWEEP: &str = "src/state/sweep.rs";
 
 pub(crate) const MISTAKES: &[Mistake] = &[
@@ -45,7 +46,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         name: "fresh although the store failed",
         only: "cas: begin",
         edits: &[(
-            LEDGER,
+            CHANGE,
             "Append::Unknown(why) => return Err(Error::OutcomeUnknown(why).into()),",
             "Append::Unknown(_) => return Ok(()),",
         )],
@@ -113,7 +114,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "answers from an unsettled tail",
         only: "ticket: ",
-        edits: &[(LEDGER, ".filter(|_| !is_idle)", ".filter(|_| step != Step::Nothing)")],
+        edits: &[(CHANGE, ".filter(|_| !is_idle)", ".filter(|_| step != Step::Nothing)")],
     },
     Mistake {
         name: "an appender that removes its own ticket",
