@@ -177,6 +177,12 @@ impl Table {
         }
         let first = self.scenario("three first claims", &[], &[&[BEGIN][..]; 3], (100, &[]));
         self.add(&first, 0, 0);
+        // All carry the token, so none waits for another.
+        let holders: [&[Call]; 3] = [&[COMPLETE], &[COMPLETE], &[RELEASE]];
+        let holders = self.scenario("three holders", &[(100, BEGIN)], &holders, (105, &[]));
+        if self.is_full() {
+            self.add(&holders, 0, 0);
+        }
         let live: [&[Call]; 3] = [&[COMPLETE], &[RENEW], &[BEGIN]];
         let live = self.scenario("complete | renew | begin", &[(100, BEGIN)], &live, (105, &[]));
         self.add(&live, 0, 0);

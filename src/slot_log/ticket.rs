@@ -116,7 +116,7 @@ impl<B: Bucket> SlotLog<B> for Ticket {
 }
 
 /// What was found after the ticket was taken.
-#[expect(clippy::large_enum_variant, reason = "it lives for a moment")]
+#[allow(clippy::large_enum_variant, reason = "it lives for a moment")]
 enum Recheck {
     /// Nothing has come: write.
     Clear,

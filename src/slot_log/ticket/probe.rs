@@ -15,7 +15,7 @@ const CHANGING_HINT_MS: Millis = 50;
 const MAX_PENDING: u64 = 10_000;
 
 /// What an entry says of itself.
-#[expect(clippy::large_enum_variant, reason = "it lives for a moment")]
+#[allow(clippy::large_enum_variant, reason = "it lives for a moment")]
 pub(super) enum Found {
     Nothing,
     Entry(Place, Record),
