@@ -64,10 +64,12 @@ impl Proxy {
         self.port
     }
 
-    /// Closes every connection, and new ones at once.
-    pub fn close(&self) {
+    /// Closes every connection, and new ones at once. None is open when it returns.
+    pub async fn close(&self) {
         self.state.refuses.store(true, Ordering::SeqCst);
         self.end_connections();
+        // Each connection holds a receiver.
+        self.state.generation.closed().await;
     }
 
     /// Lets connections through again.
@@ -113,14 +115,15 @@ impl Drop for Proxy {
 
 async fn accept(listener: TcpListener, state: Arc<State>) {
     while let Ok((store, _)) = listener.accept().await {
+        // In this order: whoever closes meanwhile ends this one too.
+        let generation = state.generation.subscribe();
         if !state.refuses.load(Ordering::SeqCst) {
-            tokio::spawn(serve(store, Arc::clone(&state)));
+            tokio::spawn(serve(store, Arc::clone(&state), generation));
         }
     }
 }
 
-async fn serve(store: TcpStream, state: Arc<State>) {
-    let mut generation = state.generation.subscribe();
+async fn serve(store: TcpStream, state: Arc<State>, mut generation: watch::Receiver<u64>) {
     let Ok(server) = TcpStream::connect(state.server).await else { return };
     // Small messages go at once, as between the store and the server themselves.
     let (_, _) = (store.set_nodelay(true), server.set_nodelay(true));

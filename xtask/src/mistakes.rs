@@ -12,7 +12,6 @@ pub(crate) struct Mistake {
 const CAS: &str = "src/slot_log/cas.rs";
 const TICKET: &str = "src/slot_log/ticket.rs";
 const PROBE: &str = "src/slot_log/ticket/probe.rs";
-const VERDICT: &str = "src/slot_log/ticket/verdict.rs";
 const DELETE: &str = "src/slot_log/ticket/delete.rs";
 const PLACE: &str = "src/slot_log/ticket/place.rs";
 const LEDGER: &str = "src/ledger.rs";
@@ -99,34 +98,9 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         edits: &[(TICKET, "Ok(()) => self.verdict(place, record),", "Ok(()) => Append::Won,")],
     },
     Mistake {
-        name: "a verdict by the next entry's parent",
-        only: "ticket: ",
-        edits: &[(
-            VERDICT,
-            "        let (mut at, mut parent) = (tail.position, tail.parent);",
-            "        if tail.position > position {
-            let next = self.entry(position.saturating_add(1))?;
-            return Ok(next.map(|(place, _)| place.parent == position));
-        }
-        let (mut at, mut parent) = (tail.position, tail.parent);",
-        )],
-    },
-    Mistake {
         name: "answers from an unsettled tail",
         only: "ticket: ",
         edits: &[(CHANGE, ".filter(|_| !is_idle)", ".filter(|_| step != Step::Nothing)")],
-    },
-    Mistake {
-        name: "an appender that removes its own ticket",
-        only: "ticket: ",
-        edits: &[(
-            TICKET,
-            "Recheck::Entry(newer) => return Ok(Append::Lost(newer)),",
-            "Recheck::Entry(_) => {
-                self.delete_position(ticket)?;
-                return Ok(Append::Lost(self.read()?));
-            }",
-        )],
     },
     Mistake {
         name: "a settled tail without the second look at entry 1",
@@ -151,7 +125,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         name: "an entry from before entry 1 compared by its log like any other",
-        only: "ticket: ",
+        only: "ticket: a slow begin is given up (",
         edits: &[(PROBE, "(Head::Log(_), Some(_)) => false,", "(Head::Log(_), _) => false,")],
     },
     Mistake {
@@ -165,16 +139,16 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         name: "a log without entry 1 deleted without a placeholder",
-        only: "ticket: ",
+        only: "ticket: a dead first claim, ",
         edits: &[(
             TICKET,
             "if ends && tail.head == Head::Missing",
-            "if !ends && tail.head == Head::Missing",
+            "if ends && ticket == 0 && tail.head == Head::Missing",
         )],
     },
     Mistake {
         name: "two helpers that finish one deletion, by tickets",
-        only: "ticket: deletion",
+        only: "ticket: a dead deletion",
         edits: &[(
             DELETE,
             "if !self.take_key(&succession)? {",
@@ -183,7 +157,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         name: "a deletion that skips a young ticket",
-        only: "ticket: deletion",
+        only: "ticket: deletion | begin",
         edits: &[(
             DELETE,
             "if until_ms > self.op.now_ms() {",
@@ -192,7 +166,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         name: "one note for all tickets",
-        only: "ticket: deletion",
+        only: "ticket: deletion | begin, past",
         edits: &[(
             PLACE,
             "format!(\"il.s.{}.{position}\", self.slot)",

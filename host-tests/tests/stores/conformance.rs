@@ -65,7 +65,7 @@ struct Closed(Proxy);
 #[async_trait]
 impl Outage for Closed {
     async fn begin(&self) {
-        self.0.close();
+        self.0.close().await;
     }
     async fn end(&self) {
         self.0.open();

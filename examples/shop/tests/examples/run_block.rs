@@ -64,7 +64,7 @@ pub(crate) fn needs(program: &[&str], package: &str) {
     assert!(found, "this test runs `{}`: install Debian's {package}", program.join(" "));
 }
 
-/// The folder with this program of crates.io, which is compiled first where it is missing: about
+/// The folder with this published program, which is compiled first where it is missing: about
 /// a minute, without optimisation.
 pub(crate) fn install(program: &str, package: &str, flags: &str) -> PathBuf {
     let tools = root().join("target/tools");
