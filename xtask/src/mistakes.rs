@@ -11,7 +11,6 @@ pub(crate) struct Mistake {
 
 const CAS: &str = "src/slot_log/cas.rs";
 const TICKET: &str = "src/slot_log/ticket.rs";
-const PROBE: &str = "src/slot_log/ticket/probe.rs";
 const DELETE: &str = "src/slot_log/ticket/delete.rs";
 const PLACE: &str = "src/slot_log/ticket/place.rs";
 const LEDGER: &str = "src/ledger.rs";
@@ -124,11 +123,6 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         ],
     },
     Mistake {
-        name: "an entry from before entry 1 compared by its log like any other",
-        only: "ticket: a slow begin is given up (",
-        edits: &[(PROBE, "(Head::Log(_), Some(_)) => false,", "(Head::Log(_), _) => false,")],
-    },
-    Mistake {
         name: "a deletion without its gate",
         only: "ticket: deletion",
         edits: &[(
@@ -153,15 +147,6 @@ pub(crate) const MISTAKES: &[Mistake] = &[
             DELETE,
             "if !self.take_key(&succession)? {",
             "if !self.take_key(&succession)? && period == 0 {",
-        )],
-    },
-    Mistake {
-        name: "a deletion that skips a young ticket",
-        only: "ticket: deletion | begin",
-        edits: &[(
-            DELETE,
-            "if until_ms > self.op.now_ms() {",
-            "if until_ms > self.op.now_ms() && tail.held {",
         )],
     },
     Mistake {
