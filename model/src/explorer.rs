@@ -170,11 +170,10 @@ impl Explorer<'_> {
         }
         for fork in &path[..path.len() - 1] {
             let choice = fork.choices[fork.next - 1];
-            let requests: Vec<_> = fork.state.requests(&self.workers).collect();
-            let of = |number| requests.iter().find(|(n, _)| *n == number).map(|(_, r)| r.show());
             let what = match choice {
                 Choice::Go(number) | Choice::Fail(number, _) | Choice::Crash(number, _) => {
-                    of(number).unwrap_or_default()
+                    let request = fork.state.request(number, &self.workers);
+                    request.map(Request::show).unwrap_or_default()
                 }
                 Choice::Land(late) => fork.state.late[late].show(),
                 Choice::Tick => String::new(),

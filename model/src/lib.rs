@@ -14,6 +14,7 @@ mod script;
 mod explorer;
 mod state;
 mod store;
+mod told;
 mod worker;
 
 mod aftermath;

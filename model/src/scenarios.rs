@@ -4,6 +4,7 @@ mod deletions;
 
 use idempotency_ledger::clock::Millis;
 use idempotency_ledger::record::Strategy;
+use idempotency_ledger::slot_log::ticket::STALL_MS;
 
 use crate::oracle::{Call, Token};
 use crate::script::Scenario;
@@ -30,8 +31,6 @@ const GET: Call = Call::Get;
 const LONG: Call = Call::Begin { lease_ms: 100_000 };
 
 const HOUR_MS: Millis = 3_600_000;
-/// Past the time for which the owner of a ticket is waited for.
-const STALL_MS: Millis = 30_000;
 
 /// Every scenario of a size, for one strategy.
 pub fn scenarios(strategy: Strategy, size: Size) -> Vec<Scenario> {

@@ -1,45 +1,13 @@
 //! One state of a model: the store, the clock, where each worker is, and what was seen so far.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use idempotency_ledger::clock::Millis;
 
-use crate::oracle::{Answer, Call, Operation};
+use crate::oracle::{Call, Operation};
 use crate::store::{Request, Response, Store};
+use crate::told::Told;
 use crate::worker::{BEGINNING, Event, Worker, Workers};
-
-/// An answer, by number: the same answer has the same number as long as the thread lives.
-#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
-pub(crate) struct Told(usize);
-
-#[derive(Default)]
-struct Answers {
-    numbers: HashMap<String, usize>,
-    all: Vec<Answer>,
-}
-
-thread_local! {
-    static ANSWERS: RefCell<Answers> = RefCell::default();
-}
-
-impl Told {
-    pub(crate) fn of(answer: Answer) -> Told {
-        ANSWERS.with_borrow_mut(|answers| {
-            let number = answers.numbers.len();
-            let number = *answers.numbers.entry(format!("{answer:?}")).or_insert(number);
-            if number == answers.all.len() {
-                answers.all.push(answer);
-            }
-            Told(number)
-        })
-    }
-
-    fn answer(self) -> Answer {
-        ANSWERS.with_borrow(|answers| answers.all[self.0].clone())
-    }
-}
 
 /// One call, as its caller saw it.
 #[derive(Clone, Debug, Hash)]
@@ -163,10 +131,16 @@ impl State {
         &'a self,
         workers: &'a Workers,
     ) -> impl Iterator<Item = (usize, Request)> + 'a {
-        self.locals.iter().enumerate().filter_map(|(number, local)| match local {
-            Local::At(node) => workers.of(number).request(*node).map(|request| (number, request)),
+        let all = 0..self.locals.len();
+        all.filter_map(|number| self.request(number, workers).map(|request| (number, request)))
+    }
+
+    /// What one worker waits for; none where it has ended or died.
+    pub(crate) fn request(&self, number: usize, workers: &Workers) -> Option<Request> {
+        match self.locals[number] {
+            Local::At(node) => workers.of(number).request(node),
             Local::Dead => None,
-        })
+        }
     }
 
     /// What may happen next; `runs_through` says which calls concern nobody else.
@@ -215,9 +189,7 @@ impl State {
                 self.store.apply(request);
             }
             Choice::Go(number) => {
-                let Some((_, request)) = self.requests(workers).find(|(n, _)| *n == number) else {
-                    return;
-                };
+                let Some(request) = self.request(number, workers) else { return };
                 let response = self.store.apply(request);
                 self.resume(number, response, workers);
             }
@@ -235,7 +207,7 @@ impl State {
     }
 
     fn effect(&mut self, number: usize, effect: Effect, workers: &Workers) {
-        let Some((_, request)) = self.requests(workers).find(|(n, _)| *n == number) else { return };
+        let Some(request) = self.request(number, workers) else { return };
         match effect {
             Effect::Never => {}
             Effect::Now => drop(self.store.apply(request)),

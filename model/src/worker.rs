@@ -14,8 +14,8 @@ use idempotency_ledger::record::Strategy;
 
 use crate::oracle::{Answer, Call};
 use crate::script::{ModelClock, make};
-use crate::state::Told;
 use crate::store::{ModelBucket, Request, Response};
+use crate::told::Told;
 
 const STACK_BYTES: usize = 256 * 1024;
 

@@ -1,8 +1,9 @@
 //! The end of a log: its removal, its deletion, and who dies there.
 
 use idempotency_ledger::record::Strategy;
+use idempotency_ledger::slot_log::ticket::STALL_MS;
 
-use super::{BEGIN, COMPLETE, GET, HOUR_MS, LONG, PURGE, STALL_MS, Table, UPSERT};
+use super::{BEGIN, COMPLETE, GET, HOUR_MS, LONG, PURGE, Table, UPSERT};
 use crate::oracle::Call;
 use crate::script::Scenario;
 
