@@ -7,6 +7,7 @@ use idempotency_ledger_host::{
 };
 
 use crate::faulty::{Fault, Faulty};
+use crate::spans::subscribe;
 
 const SCOPE: Option<&str> = Some("secret scope");
 const LEASE: Duration = Duration::from_secs(60);
@@ -20,6 +21,7 @@ pub(crate) struct Scene {
 
 impl Scene {
     pub(crate) async fn new() -> Self {
+        subscribe();
         let store = Faulty::new();
         let builder = Ledger::builder(store.clone()).clock(store.clock.clone());
         let ledger = builder.store_timeout(Duration::from_millis(50)).build().await;

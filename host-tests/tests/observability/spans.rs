@@ -1,8 +1,9 @@
 //! Spans, as a subscriber writes them.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::sync::{Arc, Mutex};
+use std::sync::Once;
 
 use idempotency_ledger_host::store::Store;
 use tracing_subscriber::fmt::format::FmtSpan;
@@ -10,13 +11,17 @@ use tracing_subscriber::fmt::format::FmtSpan;
 use crate::document::{table, words};
 use crate::scene::Scene;
 
-/// Collects what is written.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
+thread_local! {
+    /// What happened on this thread, as lines.
+    static LINES: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
-impl io::Write for Log {
+/// Writes down what happens on the thread that it is called on.
+struct Lines;
+
+impl io::Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
+        LINES.with_borrow_mut(|lines| lines.extend_from_slice(bytes));
         Ok(bytes.len())
     }
 
@@ -25,22 +30,26 @@ impl io::Write for Log {
     }
 }
 
-impl Log {
-    /// Write everything down that happens on this thread, the end of each span included.
-    fn install(&self) -> tracing::subscriber::DefaultGuard {
-        let log = self.clone();
+/// Write everything down that happens in this process, the end of each span included.
+///
+/// One subscriber for all tests, there before the first call of any: a place in the code that a
+/// thread without subscriber comes by first may stay switched off for all others.
+pub(crate) fn subscribe() {
+    static SUBSCRIBED: Once = Once::new();
+    SUBSCRIBED.call_once(|| {
         let subscriber = tracing_subscriber::fmt()
             .with_ansi(false)
             .with_max_level(tracing::Level::TRACE)
             .with_span_events(FmtSpan::CLOSE)
-            .with_writer(move || log.clone())
+            .with_writer(|| Lines)
             .finish();
-        tracing::subscriber::set_default(subscriber)
-    }
+        tracing::subscriber::set_global_default(subscriber).expect("no other subscriber");
+    });
+}
 
-    fn text(&self) -> String {
-        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
-    }
+/// What happened on this thread since this was asked last.
+fn written() -> String {
+    String::from_utf8(LINES.take()).unwrap()
 }
 
 /// Level, name and fields of the span that a line tells the end of.
@@ -57,12 +66,10 @@ fn closed(line: &str) -> Option<(String, String, BTreeMap<String, String>)> {
 
 #[tokio::test]
 async fn spans_are_as_documented_and_tell_no_secret() {
-    let log = Log::default();
-    let installed = log.install();
     let scene = Scene::new().await;
+    written();
     scene.play().await;
-    drop(installed);
-    let text = log.text();
+    let text = written();
     assert!(!text.contains("secret"), "{text}");
 
     let mut found: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
@@ -79,11 +86,10 @@ async fn spans_are_as_documented_and_tell_no_secret() {
 /// The slot in the span is the beginning of the record's name in the store.
 #[tokio::test]
 async fn a_span_leads_to_the_record_in_the_store() {
-    let log = Log::default();
-    let _installed = log.install();
     let scene = Scene::new().await;
+    written();
     scene.begin("secret key").await;
-    let text = log.text();
+    let text = written();
     let call = text.lines().filter_map(closed).find(|(_, name, _)| name == "ledger_call");
     let (_, _, fields) = call.expect("the span of the call");
     assert_eq!((fields["call"].as_str(), fields["answer"].as_str()), ("begin", "fresh"));
