@@ -6,6 +6,7 @@ mod component;
 mod compose;
 mod demo;
 mod deny;
+mod fuzz;
 mod guest;
 mod mistakes;
 mod model;
@@ -50,6 +51,9 @@ cargo xtask TASK
   check-model [--full] [ARGS]
                  explore every interleaving of small histories; `--strategy cas|ticket`,
                  `--only TEXT`; `--mistakes [TEXT]` proves that seeded mistakes are found
+  fuzz [--minutes N] [TEXT]
+                 play the fuzz targets whose names hold the text, guided by the code they reach;
+                 a minute each without --minutes
   wit            check wit/: the copies in wit/deps and the docs of our own package
   ci [--full]    every check, and the tests; --full for the large sizes
 
@@ -89,6 +93,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
             reproducible::check(&root, &toolchain, 1)
         }
         ("check-model", rest) => model::check(&root, rest),
+        ("fuzz", rest) => fuzz::fuzz(&root, rest),
         ("wit", []) => wit::check(&root),
         ("ci", []) => ci::run(&root, testing::Size::Small),
         ("ci", [flag]) if flag == "--full" => ci::run(&root, testing::Size::Full),

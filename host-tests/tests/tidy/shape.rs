@@ -7,10 +7,11 @@ const MAX_FILE_LINES: usize = 300;
 const MAX_FUNCTION_LINES: usize = 50;
 
 /// Where the code is that is no test.
-const LIBRARIES: [&str; 8] = [
+const LIBRARIES: [&str; 9] = [
     "src",
     "client/src",
     "examples/shop/src",
+    "fuzz/src",
     "host/src",
     "host-tests/src",
     "model/src",
@@ -19,7 +20,7 @@ const LIBRARIES: [&str; 8] = [
 ];
 
 fn rust() -> Vec<Source> {
-    files(&["src", "client", "examples", "host", "host-tests", "model", "xtask"], &["rs"])
+    files(&["src", "client", "examples", "fuzz", "host", "host-tests", "model", "xtask"], &["rs"])
 }
 
 #[test]
