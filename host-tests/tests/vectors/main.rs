@@ -1,5 +1,7 @@
 //! The conformance vectors on each target of this machine, with both strategies.
 
+mod broken;
+
 use std::path::Path;
 use std::sync::Arc;
 
