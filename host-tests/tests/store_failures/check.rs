@@ -8,6 +8,7 @@ use host_tests::{Call, CallName, Target};
 use serde_json::Value;
 use tokio::time::Instant;
 
+use crate::explained;
 use crate::load::Answered;
 
 /// How long after the end of a fault each worker may wait for its first answer.
@@ -15,7 +16,8 @@ const BACK_WITHIN: Duration = Duration::from_secs(5);
 
 /// What happened to one key.
 #[derive(Debug, Default)]
-struct Key {
+struct Key<'a> {
+    calls: Vec<&'a Answered>,
     fresh: Vec<u64>,
     /// The outcome that was answered `recorded`, and when.
     recorded: Vec<(Vec<u8>, Instant)>,
@@ -30,13 +32,16 @@ struct Key {
 /// - each key was `fresh` once at most, as no lease ends while the test's clock stands still;
 /// - one outcome at most was answered `recorded`, under the token of the claim;
 /// - from then on every answer shows it, byte for byte, and so does the store in the end;
-/// - two answers never show different outcomes.
+/// - two answers never show different outcomes;
+/// - and the oracle of the model finds an order of all calls that explains every answer.
 ///
 /// Prints what came about, and answers the number of errors.
 pub(crate) async fn check(name: &str, target: &Hosted, history: &[Answered]) -> usize {
-    let mut keys: BTreeMap<String, Key> = BTreeMap::new();
+    let mut keys: BTreeMap<String, Key<'_>> = BTreeMap::new();
     for answered in history {
-        keys.entry(answered.call.key.clone()).or_default().add(answered);
+        let key = keys.entry(answered.call.key.clone()).or_default();
+        key.add(answered);
+        key.calls.push(answered);
     }
     let mut unfinished = 0;
     for (name, key) in &mut keys {
@@ -47,6 +52,7 @@ pub(crate) async fn check(name: &str, target: &Hosted, history: &[Answered]) -> 
         assert!(!last.is_error(), "{name}: {last:?}");
         key.add(&last);
         key.check(name);
+        explained::explain(name, key.calls.iter().copied().chain([&last]));
         unfinished += usize::from(key.recorded.is_empty() && key.shown.is_empty());
     }
     let errors = history.iter().filter(|answered| answered.is_error()).count();
@@ -76,7 +82,7 @@ pub(crate) fn check_back(name: &str, history: &[Answered], end: Instant) {
     assert!(back < BACK_WITHIN, "{name}: {back:?}");
 }
 
-impl Key {
+impl Key<'_> {
     fn add(&mut self, answered: &Answered) {
         let (answer, started) = (&answered.answer, answered.started);
         match answered.call.name {
@@ -109,7 +115,7 @@ impl Key {
     }
 }
 
-fn payload(outcome: &Value) -> Option<Vec<u8>> {
+pub(crate) fn payload(outcome: &Value) -> Option<Vec<u8>> {
     let hex = outcome["payload"]["hex"].as_str()?;
     let digits = |at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hex");
     Some((0..hex.len()).step_by(2).map(digits).collect())

@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 const REPEATS: u32 = 2_000;
 
 /// The clock stands still, so no claim and no outcome expires.
-const NOW_MS: u64 = 1_000_000;
+pub(crate) const NOW_MS: u64 = 1_000_000;
 
 /// A call, when it was made, and its answer.
 #[derive(Clone, Debug)]

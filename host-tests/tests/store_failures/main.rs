@@ -3,6 +3,7 @@
 
 mod check;
 mod cut;
+mod explained;
 mod full_disk;
 mod load;
 mod restarts;
