@@ -96,3 +96,20 @@ fn garbage_is_corrupt_and_never_a_panic() {
     let deep = format!("{}\n", "[".repeat(100_000));
     assert!(decode(deep.as_bytes(), Strategy::Cas).is_err());
 }
+
+#[test]
+fn the_greatest_token_is_read() {
+    let record = Record { token: MAX_TOKEN, ..record() };
+    let bytes = encode(&record, PLACE, Strategy::Cas).unwrap();
+    assert_eq!(decode(&bytes, Strategy::Cas), Ok((PLACE, record)));
+}
+
+#[test]
+fn only_what_removes_a_key_without_naming_it_is_blank() {
+    let blank = Record::blank(record().claim, 5);
+    assert!(blank.is_blank());
+    assert!(Record { state: State::Deleting, ..blank.clone() }.is_blank());
+    assert!(!Record { state: State::Inflight, ..blank.clone() }.is_blank());
+    assert!(!Record { key: "k".into(), ..blank }.is_blank());
+    assert!(!record().is_blank());
+}
