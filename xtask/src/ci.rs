@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::shell::{self, say};
 use crate::testing::{self, Size};
 use crate::toolchain::Toolchain;
-use crate::{deny, guest, model, package, reproducible, stamp, stores, wit};
+use crate::{deny, embed, guest, model, package, reproducible, stamp, stores, wit};
 
 /// Workspaces of their own, and where each is built.
 const OTHER_WORKSPACES: &[(&str, &str)] =
@@ -36,6 +36,7 @@ fn all(root: &Path, size: Size, steps: &mut Steps) -> Result<()> {
     if size == Size::Full {
         steps.run("seeded mistakes", || model::check(root, &["--mistakes".into()]))?;
     }
+    steps.run("embed", || embed::embed(root, &[]))?;
     steps.run("servers", || stores::install_missing(root))?;
     steps.run("tests", || testing::run(root, size, &[]))
 }

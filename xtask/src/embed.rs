@@ -1,0 +1,44 @@
+//! `cargo xtask embed`: the packages for hosts that are not Rust.
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+
+use crate::guest;
+
+mod c;
+mod page;
+mod wasmtime;
+
+const USAGE: &str = "cargo xtask embed [c [build|test]]";
+
+/// What to do with a package.
+#[derive(Clone, Copy)]
+enum Action {
+    Build,
+    /// Build it, then test it as its users get it.
+    Test,
+}
+
+/// A package, and what builds and tests it.
+type Package = (&'static str, fn(&Path, Action) -> Result<()>);
+
+const PACKAGES: &[Package] = &[("c", c::run)];
+
+/// Builds or tests one package; all of them where none is named.
+pub(crate) fn embed(root: &Path, arguments: &[String]) -> Result<()> {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (name, action) = match words.as_slice() {
+        [] => (None, Action::Test),
+        [name] | [name, "test"] => (Some(*name), Action::Test),
+        [name, "build"] => (Some(*name), Action::Build),
+        _ => bail!("{USAGE}"),
+    };
+    let named: Vec<&Package> =
+        PACKAGES.iter().filter(|(known, _)| name.is_none_or(|name| name == *known)).collect();
+    if named.is_empty() {
+        bail!("{USAGE}");
+    }
+    guest::ensure(root)?;
+    named.into_iter().try_for_each(|(_, run)| run(root, action))
+}
