@@ -36,9 +36,9 @@ fn all(root: &Path, size: Size, steps: &mut Steps) -> Result<()> {
     if size == Size::Full {
         steps.run("seeded mistakes", || model::check(root, &["--mistakes".into()]))?;
     }
-    steps.run("embed", || embed::embed(root, &[]))?;
     steps.run("servers", || stores::install_missing(root))?;
-    steps.run("tests", || testing::run(root, size, &[]))
+    steps.run("tests", || testing::run(root, size, &[]))?;
+    steps.run("embed", || embed::embed(root, size, &[]))
 }
 
 fn dependencies(root: &Path) -> Result<()> {

@@ -19,7 +19,7 @@ const LIMIT_S: u64 = 300;
 
 pub(super) fn run(root: &Path, action: Action) -> Result<()> {
     make(root, "target/embed/c", "all", None)?;
-    if let Action::Test = action {
+    if let Action::Test(_) = action {
         make(root, "target/embed/c", "tests", None)?;
         test(root, "target/embed/c")?;
         // Once more with the compiler's own checks of memory and arithmetic.
