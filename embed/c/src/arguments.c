@@ -3,11 +3,14 @@
 
 #include "internal.h"
 
-il_arguments il_call_new(il_ledger *ledger)
+il_arguments il_call_new(il_ledger *ledger, il_text key, il_text scope)
 {
     il_arguments arguments = {.ledger = ledger, .status = IL_OK};
     memset(&ledger->failure, 0, sizeof ledger->failure);
-    if (ledger->guest == NULL) {
+    if (!il_is_utf8(key) || !il_is_utf8(scope)) {
+        il_fail(&ledger->failure, "the key or the scope is no UTF-8");
+        arguments.status = IL_INVALID_KEY;
+    } else if (ledger->guest == NULL) {
         ledger->guest =
             il_guest_new(ledger->runtime, ledger->store, ledger->clock, &ledger->failure);
         arguments.status = ledger->guest == NULL ? IL_UNAVAILABLE : IL_OK;
@@ -53,11 +56,6 @@ static void pass_bytes(il_arguments *arguments, il_bytes bytes)
 
 void il_pass_text(il_arguments *arguments, il_text text)
 {
-    /* The component takes text for UTF-8 without a look. */
-    if (arguments->status == IL_OK && !il_is_utf8(text)) {
-        il_fail(&arguments->ledger->failure, "the key or the scope is no UTF-8");
-        arguments->status = IL_INVALID_KEY;
-    }
     pass_bytes(arguments, il_data(text.data, text.size));
 }
 

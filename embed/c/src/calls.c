@@ -52,7 +52,7 @@ il_status il_begin(il_ledger *ledger, il_text key, const il_begin_options *optio
     const il_begin_options *given = options == NULL ? &NONE : options;
     memset(answer, 0, sizeof *answer);
     answer->kind = IL_MISMATCH; /* whoever forgets to look at the status must not start the work */
-    il_arguments arguments = il_call_new(ledger);
+    il_arguments arguments = il_call_new(ledger, key, given->scope);
     il_pass_text(&arguments, key);
     il_pass_optional_text(&arguments, given->scope);
     il_pass_optional_u64(&arguments, given->lease_ms);
@@ -72,7 +72,7 @@ il_status il_complete(il_ledger *ledger, il_text key, il_bytes payload,
     const il_complete_options *given = options == NULL ? &NONE : options;
     memset(answer, 0, sizeof *answer);
     answer->kind = IL_COMPLETE_LOST;
-    il_arguments arguments = il_call_new(ledger);
+    il_arguments arguments = il_call_new(ledger, key, given->scope);
     il_pass_text(&arguments, key);
     il_pass_optional_bytes(&arguments, payload);
     il_pass_optional_text(&arguments, given->scope);
@@ -102,7 +102,7 @@ il_status il_renew(il_ledger *ledger, il_text key, il_token token, const il_rene
     const il_renew_options *given = options == NULL ? &NONE : options;
     memset(answer, 0, sizeof *answer);
     answer->kind = IL_RENEW_LOST;
-    il_arguments arguments = il_call_new(ledger);
+    il_arguments arguments = il_call_new(ledger, key, given->scope);
     il_pass_text(&arguments, key);
     il_pass_u64(&arguments, token);
     il_pass_optional_text(&arguments, given->scope);
@@ -126,7 +126,7 @@ il_status il_release(il_ledger *ledger, il_text key, il_token token, il_text sco
 {
     memset(answer, 0, sizeof *answer);
     answer->kind = IL_RELEASE_LOST;
-    il_arguments arguments = il_call_new(ledger);
+    il_arguments arguments = il_call_new(ledger, key, scope);
     il_pass_text(&arguments, key);
     il_pass_u64(&arguments, token);
     il_pass_optional_text(&arguments, scope);
@@ -162,7 +162,7 @@ static il_status read_entry(il_ledger *ledger, const uint8_t *at, il_entry *answ
 il_status il_get(il_ledger *ledger, il_text key, il_text scope, il_entry *answer)
 {
     memset(answer, 0, sizeof *answer);
-    il_arguments arguments = il_call_new(ledger);
+    il_arguments arguments = il_call_new(ledger, key, scope);
     il_pass_text(&arguments, key);
     il_pass_optional_text(&arguments, scope);
     const uint8_t *ok;

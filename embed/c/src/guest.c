@@ -6,8 +6,9 @@
 
 #define MAX_MEMORY_BYTES (16 << 20)
 
-/* Instructions between two calls of the store. A purge of 10 000 keys needs about a tenth. */
-#define FUEL 2000000000u
+/* Instructions between two calls of the store: a second or two of computing. A whole `complete` of
+   100 bytes needs a hundred thousand. */
+#define FUEL 10000000000u
 
 static const char *const NAMES[IL_CALLS] = {
     [IL_CALL_BEGIN] = "idempotency:ledger/ledger@0.1.0#begin",

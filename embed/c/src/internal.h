@@ -77,7 +77,7 @@ uint8_t *il_guest_bytes(il_guest *guest, uint32_t address, size_t size);
 /* Copies bytes into memory that the guest will free, and answers where; 0 where it has none left. */
 uint32_t il_guest_copy(il_guest *guest, il_bytes bytes);
 
-/* Lets it compute for some seconds more, where every call of the ledger needs milliseconds. */
+/* Lets it compute for a second or two more, where every call of the ledger needs microseconds. */
 void il_guest_refuel(il_guest *guest);
 
 /* Defines all imports of the component. */
@@ -123,8 +123,9 @@ typedef struct il_arguments {
     il_status status; /* why an argument could not be passed */
 } il_arguments;
 
-/* Begins a call. Arguments are passed in the order of the WIT. */
-il_arguments il_call_new(il_ledger *ledger);
+/* Begins a call. Refuses texts that are no UTF-8, which the component would take for it, before
+   anything is copied into its memory. Arguments are passed in the order of the WIT. */
+il_arguments il_call_new(il_ledger *ledger, il_text key, il_text scope);
 void il_pass_u32(il_arguments *arguments, uint32_t value);
 void il_pass_u64(il_arguments *arguments, uint64_t value);
 void il_pass_text(il_arguments *arguments, il_text text);

@@ -7,7 +7,7 @@ il_status il_purge(il_ledger *ledger, const il_purge_options *options, il_purge_
     const il_purge_options *given = options == NULL ? &NONE : options;
     memset(answer, 0, sizeof *answer);
     uint64_t limit = given->limit.given ? given->limit.value : 0;
-    il_arguments arguments = il_call_new(ledger);
+    il_arguments arguments = il_call_new(ledger, il_str(NULL), il_str(NULL));
     il_pass_optional_u64(&arguments, given->before_ms);
     il_pass_u32(&arguments, given->limit.given);
     /* The component takes 32 bits. More is beyond its limit, and stays so. */
@@ -28,7 +28,7 @@ il_status il_forget(il_ledger *ledger, il_text key, il_token token, il_text scop
 {
     memset(answer, 0, sizeof *answer);
     answer->kind = IL_FORGET_INFLIGHT;
-    il_arguments arguments = il_call_new(ledger);
+    il_arguments arguments = il_call_new(ledger, key, scope);
     il_pass_text(&arguments, key);
     il_pass_u64(&arguments, token);
     il_pass_optional_text(&arguments, scope);
@@ -62,7 +62,7 @@ static il_finding read_finding(const uint8_t *at)
 il_status il_check_store(il_ledger *ledger, il_store_report *answer)
 {
     memset(answer, 0, sizeof *answer);
-    il_arguments arguments = il_call_new(ledger);
+    il_arguments arguments = il_call_new(ledger, il_str(NULL), il_str(NULL));
     const uint8_t *ok;
     il_status status = il_call_make(&arguments, IL_CALL_CHECK_STORE, false, 80, &ok);
     if (status != IL_OK) {

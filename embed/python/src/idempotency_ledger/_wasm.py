@@ -15,9 +15,9 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 import wasmtime
 from wasmtime import _ffi
 
-# Instructions between two calls of the store: some seconds, where every call of the ledger needs
-# milliseconds.
-FUEL = 2_000_000_000
+# Instructions between two calls of the store: a second or two of computing. A whole `complete` of
+# 100 bytes needs a hundred thousand.
+FUEL = 10_000_000_000
 
 # A number of a call takes 16 bytes, an `i` an i32 and an `I` an i64.
 SLOT_BYTES = ctypes.sizeof(_ffi.wasmtime_val_raw_t)

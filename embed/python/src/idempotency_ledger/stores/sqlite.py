@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sqlite3
 import threading
@@ -18,8 +19,8 @@ R = TypeVar("R")
 BUSY_TIMEOUT_S = 4.0
 BUSY_PAUSE_S = 0.001
 
-# Attempts at what SQLite does not wait for by itself, and the pause between two.
-OPEN_ATTEMPTS = 100
+# How long to repeat what SQLite does not wait for by itself, and the pause between two attempts.
+OPEN_TIMEOUT_S = 5.0
 OPEN_PAUSE_S = 0.05
 
 # Marks the file as a ledger's: "iled" in ASCII; and the version of the schema.
@@ -128,7 +129,7 @@ class SqliteStore:
     def _files(self) -> "_Files":
         """The connections of this process. Those of a parent must not even be closed here."""
         if self._opened.process != os.getpid():
-            _INHERITED.append(self._opened)
+            self._opened.keep_for_ever()
             self._open()
         return self._opened
 
@@ -144,10 +145,6 @@ class SqliteStore:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
-
-
-# Connections of parent processes, kept so that nothing closes them.
-_INHERITED: "list[_Files]" = []
 
 
 class _Refused(Exception):
@@ -175,14 +172,22 @@ class _Files:
     def __init__(self, path: str) -> None:
         self.process = os.getpid()
         writer = _connect(path)
-        # Look before anything is changed: the file may be another program's.
-        patiently(lambda: _is_empty(writer), OPEN_ATTEMPTS * OPEN_PAUSE_S, OPEN_PAUSE_S)
-        patiently(lambda: _use_wal(writer), OPEN_ATTEMPTS * OPEN_PAUSE_S, OPEN_PAUSE_S)
-        patiently(lambda: _make_schema(writer), OPEN_ATTEMPTS * OPEN_PAUSE_S, OPEN_PAUSE_S)
+        try:
+            # Look before anything is changed: the file may be another program's.
+            for step in (_is_empty, _use_wal, _make_schema):
+                patiently(lambda step=step: step(writer), OPEN_TIMEOUT_S, OPEN_PAUSE_S)  # type: ignore[misc]
+        except BaseException:
+            writer.close()
+            raise
         reader = _connect(path)
         reader.execute("PRAGMA query_only = 1")
         self.writing = _Guarded(writer)
         self.reading = _Guarded(reader)
+
+    def keep_for_ever(self) -> None:
+        """Let nothing close these, not even the end of the process: they are a parent's."""
+        for guarded in (self.writing, self.reading):
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(guarded.connection))
 
 
 def _connect(path: str) -> sqlite3.Connection:
