@@ -1,9 +1,10 @@
 //! The C library: `include/` and `lib/` below `target/embed/c`.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use super::{Action, page, wasmtime};
 use crate::shell;
@@ -61,15 +62,30 @@ fn test(root: &Path, out: &str) -> Result<()> {
         program.arg(&vectors).arg(store).arg(place.unwrap_or(&tests));
         shell::run_within(&mut program, LIMIT_S)?;
     }
+    sees_what_is_wrong(&tests, &vectors)?;
     let file = tests.join(format!("threads-{}.db", std::process::id()));
     let result = shell::run_within(program(&tests, "threads").arg(&file), LIMIT_S);
     for ending in ["", "-wal", "-shm"] {
         let mut name = file.clone().into_os_string();
         name.push(ending);
         // Where the test failed early, there is none.
-        let _ = std::fs::remove_file(name);
+        let _ = fs::remove_file(name);
     }
     result
+}
+
+/// The runner fails on the vectors with one number changed.
+fn sees_what_is_wrong(tests: &Path, vectors: &Path) -> Result<()> {
+    let folder = tests.join("wrong");
+    fs::create_dir_all(&folder)?;
+    let text = fs::read_to_string(vectors.join("ancestor.json"))?;
+    let changed = text.replacen("60000", "60001", 1);
+    ensure!(changed != text, "there is nothing to change in the vectors");
+    fs::write(folder.join("changed.json"), changed)?;
+    let mut runner = program(tests, "vectors");
+    let missed = shell::works(runner.arg(&folder).arg("memory").arg(&folder));
+    ensure!(!missed, "the runner of vectors misses a wrong answer");
+    Ok(())
 }
 
 fn program(tests: &Path, name: &str) -> Command {

@@ -18,7 +18,7 @@ const HEADERS: &str = "wasmtime-c-api-impl";
 /// The library as the Python package names it, by platform.
 const LIBRARIES: &[&str] = &["_libwasmtime.so", "_libwasmtime.dylib"];
 
-/// A folder with `include/` and `libwasmtime.so`, fetched when it is first needed.
+/// A folder with `include/`, `libwasmtime.so` and its `LICENSE`, fetched when it is first needed.
 pub(crate) fn ensure(root: &Path) -> Result<PathBuf> {
     let folder = root.join("target/embed/wasmtime");
     let pins = fs::read(root.join(PINNED).join("Cargo.lock"))?;
@@ -70,6 +70,12 @@ fn copy_library(root: &Path, folder: &Path) -> Result<()> {
         .find(|library| library.is_file())
         .context("there is no library in the Python package")?;
     fs::rename(library, folder.join("libwasmtime.so"))?;
+    let license = files(&wheel)?
+        .into_iter()
+        .map(|part| part.join("licenses/LICENSE"))
+        .find(|license| license.is_file())
+        .context("there is no license in the Python package")?;
+    fs::rename(license, folder.join("LICENSE"))?;
     shell::remove_dir(&wheel)
 }
 
