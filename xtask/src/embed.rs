@@ -1,10 +1,12 @@
-//! `cargo xtask embed`: the packages for hosts that are not Rust.
+//! `cargo xtask embed`: the packages for hosts that are not Rust, in `embed/`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::guest;
+use crate::shell;
+use crate::stamp::{self, BUILDS};
 use crate::testing::Size;
 
 mod c;
@@ -12,35 +14,67 @@ mod page;
 mod python;
 mod wasmtime;
 
-const USAGE: &str = "cargo xtask embed [c|python [build|test]]";
+/// The build of the ledger that the packages carry: their stores have a sound compare-and-swap.
+const LEDGER: &str = "ledger-cas";
 
-/// What to do with a package.
-#[derive(Clone, Copy)]
-enum Action {
-    Build,
-    /// Build it, then test it as its users get it.
-    Test(Size),
+/// A package. `test` builds it, tests it, and uses it as its users would.
+struct Package {
+    name: &'static str,
+    build: fn(&Supplies<'_>) -> Result<()>,
+    test: fn(&Supplies<'_>) -> Result<()>,
 }
 
-/// A package, and what builds and tests it.
-type Package = (&'static str, fn(&Path, Action) -> Result<()>);
+const PACKAGES: &[Package] = &[
+    Package { name: "c", build: c::build, test: c::test },
+    Package {
+        name: "python",
+        build: |supplies| python::build(supplies).map(drop),
+        test: python::test,
+    },
+];
 
-const PACKAGES: &[Package] = &[("c", c::run), ("python", python::run)];
+/// What every package is built from and tested with.
+struct Supplies<'a> {
+    root: &'a Path,
+    size: Size,
+    /// The component that the packages carry.
+    component: PathBuf,
+}
 
-/// Builds or tests one package; all of them where none is named.
+/// Builds one of the packages or all, and tests them unless told otherwise.
 pub(crate) fn embed(root: &Path, size: Size, arguments: &[String]) -> Result<()> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let (name, action) = match words.as_slice() {
-        [] => (None, Action::Test(size)),
-        [name] | [name, "test"] => (Some(*name), Action::Test(size)),
-        [name, "build"] => (Some(*name), Action::Build),
-        _ => bail!("{USAGE}"),
+    let (wanted, only_build) = match words.as_slice() {
+        [] => (None, false),
+        [name] | [name, "test"] => (Some(*name), false),
+        [name, "build"] => (Some(*name), true),
+        _ => bail!(usage()),
     };
-    let named: Vec<&Package> =
-        PACKAGES.iter().filter(|(known, _)| name.is_none_or(|name| name == *known)).collect();
-    if named.is_empty() {
-        bail!("{USAGE}");
+    let chosen = PACKAGES.iter().filter(|package| wanted.is_none_or(|name| name == package.name));
+    let chosen: Vec<&Package> = chosen.collect();
+    if chosen.is_empty() {
+        bail!(usage());
     }
     guest::ensure(root)?;
-    named.into_iter().try_for_each(|(_, run)| run(root, action))
+    let build = BUILDS.iter().find(|build| build.name == LEDGER).context("no such build")?;
+    let supplies = Supplies { root, size, component: stamp::component_path(root, build) };
+    for package in chosen {
+        let run = if only_build { package.build } else { package.test };
+        run(&supplies).context(package.name)?;
+    }
+    Ok(())
+}
+
+fn usage() -> String {
+    let names: Vec<&str> = PACKAGES.iter().map(|package| package.name).collect();
+    format!("cargo xtask embed [NAME [build|test]]; NAME is one of {}", names.join(", "))
+}
+
+/// The command `idempotency`, which the tests of the packages share a ledger with. Built as the
+/// tests of the workspace build it: otherwise wasmtime is compiled once more.
+fn command(root: &Path) -> Result<PathBuf> {
+    let mut cargo = shell::cargo(root);
+    cargo.args(["test", "--quiet", "--locked", "--workspace", "--no-run", "--test", "cli"]);
+    shell::run(&mut cargo)?;
+    Ok(shell::target_dir(root).join("debug/idempotency"))
 }

@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-/* ---- What has to be opened first ------------------------------------------------------------ */
+/* ---- What has to be opened first ---- */
 
 /* The compiled component. One per process is enough. */
 typedef struct il_runtime il_runtime;
@@ -54,7 +54,7 @@ IL_API void il_ledger_close(il_ledger *ledger);
 /* Why the last call of this ledger was not IL_OK. Stays until the next one. */
 IL_API const il_failure *il_ledger_failure(const il_ledger *ledger);
 
-/* ---- The calls ------------------------------------------------------------------------------ */
+/* ---- The calls ---- */
 
 /* A key has 1 to 1 024 bytes, a scope 1 to 256; a scope that is left out is `global`. What an
    answer points to stays until the next call of the same ledger. `options` may be NULL. */
@@ -174,7 +174,7 @@ typedef struct il_entry {
 /* Look without claiming. */
 IL_API il_status il_get(il_ledger *ledger, il_text key, il_text scope, il_entry *answer);
 
-/* ---- For operators -------------------------------------------------------------------------- */
+/* ---- For operators ---- */
 
 typedef struct il_purge_options {
     il_optional_u64 before_ms; /* later than now means now; now */

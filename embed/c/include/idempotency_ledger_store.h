@@ -87,7 +87,7 @@ typedef struct il_failure {
     uint64_t retry_after_ms;        /* of IL_CONTENDED */
 } il_failure;
 
-/* ---- Stores --------------------------------------------------------------------------------- */
+/* ---- Stores ---- */
 
 typedef struct il_store il_store;
 
@@ -104,7 +104,7 @@ IL_API il_status il_sqlite_store_open(const char *path, il_store **store, il_fai
 /* Close it after all its ledgers. */
 IL_API void il_store_close(il_store *store);
 
-/* ---- A store of your own -------------------------------------------------------------------- */
+/* ---- A store of your own ---- */
 
 typedef enum il_store_status {
     IL_STORE_OK,

@@ -6,7 +6,7 @@
 
 #include "idempotency_ledger.h"
 
-/* ---- The component, as it is built ----------------------------------------------------------- */
+/* ---- The component, as it is built ---- */
 
 /* `ledger-cas.wasm`; made by the build. */
 extern const uint8_t il_component_data[];
@@ -16,7 +16,7 @@ extern const size_t il_component_size;
    `component` is none. */
 il_bytes il_core_module(il_bytes component);
 
-/* ---- Guests: one instance each, and what its imports work on -------------------------------- */
+/* ---- Guests: one instance each, and what its imports work on ---- */
 
 typedef enum il_call {
     IL_CALL_BEGIN,
@@ -74,7 +74,7 @@ void il_guest_delete(il_guest *guest);
    runs again. */
 uint8_t *il_guest_bytes(il_guest *guest, uint32_t address, size_t size);
 
-/* Copies bytes into memory that the guest will free, and answers where; 0 where it has none left. */
+/* Copies bytes into memory that the guest will free, and answers where; 0 if it has none left. */
 uint32_t il_guest_copy(il_guest *guest, il_bytes bytes);
 
 /* Lets it compute for a second or two more, where every call of the ledger needs microseconds. */
@@ -85,14 +85,14 @@ wasmtime_error_t *il_define_imports(const il_runtime *runtime);
 
 void il_handle_close(il_handle *handle);
 
-/* ---- Numbers in the guest's memory: little-endian, at any address --------------------------- */
+/* ---- Numbers in the guest's memory: little-endian, at any address ---- */
 
 uint32_t il_load_u32(const uint8_t *at);
 uint64_t il_load_u64(const uint8_t *at);
 void il_store_u32(uint8_t *at, uint32_t value);
 void il_store_u64(uint8_t *at, uint64_t value);
 
-/* ---- Ledgers ---------------------------------------------------------------------------------- */
+/* ---- Ledgers ---- */
 
 struct il_ledger {
     il_runtime *runtime;
@@ -145,7 +145,7 @@ il_status il_call_end(il_ledger *ledger, il_call call, bool writes, il_status st
 il_status il_copy_payload(il_ledger *ledger, const uint8_t *at, il_bytes *payload);
 il_bytes il_copy_fingerprint(il_ledger *ledger, const uint8_t *at);
 
-/* ---- Words ------------------------------------------------------------------------------------ */
+/* ---- Words ---- */
 
 /* Writes a message, cut where it is too long. `failure` may be NULL. */
 void il_fail(il_failure *failure, const char *message);

@@ -1,4 +1,4 @@
-/* Bad input is refused with a typed error, and what cuts a call short leaves a ledger that works. */
+/* Bad input is refused with a typed error; what cuts a call short leaves a ledger that works. */
 #include <unistd.h>
 
 #include "check.h"

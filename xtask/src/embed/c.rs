@@ -6,9 +6,8 @@ use std::process::Command;
 
 use anyhow::{Result, ensure};
 
-use super::{Action, page, wasmtime};
+use super::{Supplies, page, wasmtime};
 use crate::shell;
-use crate::stamp;
 
 const FOLDER: &str = "embed/c";
 
@@ -18,30 +17,34 @@ const TESTS: &[&str] = &["misuse", "store_failures"];
 /// Longest time of one test, in seconds.
 const LIMIT_S: u64 = 300;
 
-pub(super) fn run(root: &Path, action: Action) -> Result<()> {
-    make(root, "target/embed/c", "all", None)?;
-    if let Action::Test(_) = action {
-        make(root, "target/embed/c", "tests", None)?;
-        test(root, "target/embed/c")?;
-        // Once more with the compiler's own checks of memory and arithmetic.
-        let checked = Some("-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all");
-        make(root, "target/embed/c-checked", "tests", checked)?;
-        test(root, "target/embed/c-checked")?;
-        let mut bench = program(&root.join("target/embed/c/tests"), "bench");
-        shell::run_within(bench.arg("2000"), LIMIT_S)?;
-        let library = root.join("target/embed/c");
-        page::run(root, "docs/c.md", &[("LEDGER", &library)])?;
-    }
-    Ok(())
+const OUT: &str = "target/embed/c";
+/// The same with the compiler's own checks of memory and arithmetic.
+const CHECKED_OUT: &str = "target/embed/c-checked";
+const CHECKED_FLAGS: &str = "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all";
+
+pub(super) fn build(supplies: &Supplies<'_>) -> Result<()> {
+    make(supplies, OUT, "all", None)
 }
 
-fn make(root: &Path, out: &str, what: &str, flags: Option<&str>) -> Result<()> {
+pub(super) fn test(supplies: &Supplies<'_>) -> Result<()> {
+    build(supplies)?;
+    make(supplies, OUT, "tests", None)?;
+    run_tests(supplies.root, OUT)?;
+    make(supplies, CHECKED_OUT, "tests", Some(CHECKED_FLAGS))?;
+    run_tests(supplies.root, CHECKED_OUT)?;
+    let library = supplies.root.join(OUT);
+    let mut bench = program(&library.join("tests"), "bench");
+    shell::run_within(bench.arg("2000"), LIMIT_S)?;
+    page::run(supplies.root, "docs/c.md", &[("LEDGER", &library)])
+}
+
+fn make(supplies: &Supplies<'_>, out: &str, what: &str, flags: Option<&str>) -> Result<()> {
+    let root = supplies.root;
     let wasmtime = wasmtime::ensure(root)?;
-    let component = stamp::component_path(root, &stamp::BUILDS[0]);
     let mut make = Command::new("make");
     make.arg("--silent").arg("--directory").arg(root.join(FOLDER)).arg(what);
     make.arg(format!("WASMTIME={}", wasmtime.display()));
-    make.arg(format!("COMPONENT={}", component.display()));
+    make.arg(format!("COMPONENT={}", supplies.component.display()));
     make.arg(format!("OUT={}", root.join(out).display()));
     if let Some(flags) = flags {
         make.arg(format!("CFLAGS={flags}"));
@@ -49,7 +52,7 @@ fn make(root: &Path, out: &str, what: &str, flags: Option<&str>) -> Result<()> {
     shell::run(&mut make)
 }
 
-fn test(root: &Path, out: &str) -> Result<()> {
+fn run_tests(root: &Path, out: &str) -> Result<()> {
     let tests = root.join(out).join("tests");
     for name in TESTS {
         shell::run_within(&mut program(&tests, name), LIMIT_S)?;
@@ -63,15 +66,24 @@ fn test(root: &Path, out: &str) -> Result<()> {
         shell::run_within(&mut program, LIMIT_S)?;
     }
     sees_what_is_wrong(&tests, &vectors)?;
-    let file = tests.join(format!("threads-{}.db", std::process::id()));
-    let result = shell::run_within(program(&tests, "threads").arg(&file), LIMIT_S);
-    for ending in ["", "-wal", "-shm"] {
-        let mut name = file.clone().into_os_string();
-        name.push(ending);
-        // Where the test failed early, there is none.
-        let _ = fs::remove_file(name);
-    }
-    result
+    // An SQLite file on the disk, which must not be there before.
+    let files = tests.join("files");
+    shell::remove_dir(&files)?;
+    fs::create_dir_all(&files)?;
+    shell::run_within(program(&tests, "threads").arg(files.join("threads.db")), LIMIT_S)?;
+    sample(&tests, &files)
+}
+
+/// A second run of the sample answers what the first did.
+fn sample(tests: &Path, folder: &Path) -> Result<()> {
+    let run = || {
+        let mut sample = program(tests, "sample");
+        shell::output(sample.args(["order-1", "1999"]).current_dir(folder))
+    };
+    let (first, second) = (run()?, run()?);
+    ensure!(first.starts_with("charged 1999 for order-1"), "the sample says {first}");
+    ensure!(second == format!("replayed: {first}"), "the sample says {second} after {first}");
+    Ok(())
 }
 
 /// The runner fails on the vectors with one number changed.

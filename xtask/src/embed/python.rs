@@ -6,39 +6,29 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::{Action, page};
+use super::{Supplies, command, page};
 use crate::shell::{self, say};
-use crate::stamp;
-use crate::testing::Size;
 
 const SOURCES: &str = "embed/python";
 
 /// What the package takes from elsewhere in the repository, and where it goes.
 const LUA: (&str, &str) = ("host/src/store/redis/lua", "src/idempotency_ledger/stores/lua");
 const COMPONENT: &str = "src/idempotency_ledger/ledger-cas.wasm";
-const COMMAND: &str = "idempotency";
 const LICENSES: &[&str] = &["LICENSE-APACHE", "LICENSE-MIT"];
 
 /// Longest time of the tests, in seconds.
 const LIMIT_S: u64 = 600;
 
-pub(super) fn run(root: &Path, action: Action) -> Result<()> {
-    let wheel = build(root)?;
-    if let Action::Test(size) = action {
-        test(root, size, &wheel)?;
-    }
-    Ok(())
-}
-
 /// Makes the wheel and answers where it is.
-fn build(root: &Path) -> Result<PathBuf> {
+pub(super) fn build(supplies: &Supplies<'_>) -> Result<PathBuf> {
+    let root = supplies.root;
     let out = root.join("target/embed/python");
     let (stage, dist) = (out.join("stage"), out.join("dist"));
     shell::remove_dir(&stage)?;
     shell::remove_dir(&dist)?;
     shell::copy_sources(&root.join(SOURCES), &stage)?;
     shell::copy_sources(&root.join(LUA.0), &stage.join(LUA.1))?;
-    fs::copy(stamp::component_path(root, &stamp::BUILDS[0]), stage.join(COMPONENT))?;
+    fs::copy(&supplies.component, stage.join(COMPONENT))?;
     for license in LICENSES {
         fs::copy(root.join(license), stage.join(license))?;
     }
@@ -51,7 +41,9 @@ fn build(root: &Path) -> Result<PathBuf> {
 }
 
 /// Installs the wheel into an empty environment, as its users do, and tests what is there.
-fn test(root: &Path, size: Size, wheel: &Path) -> Result<()> {
+pub(super) fn test(supplies: &Supplies<'_>) -> Result<()> {
+    let root = supplies.root;
+    let wheel = build(supplies)?;
     let environment = root.join("target/embed/python/venv");
     shell::remove_dir(&environment)?;
     shell::run(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
@@ -61,18 +53,15 @@ fn test(root: &Path, size: Size, wheel: &Path) -> Result<()> {
     pip.arg(root.join(SOURCES).join("tests/requirements.txt"));
     shell::run(pip.arg(format!("{}[redis]", wheel.display())))?;
     lint(root, &python)?;
-    // The command that shares a file with the package, with the features of all tests.
-    let mut cargo = shell::cargo(root);
-    cargo.args(["test", "--quiet", "--locked", "--workspace", "--no-run", "--test", "cli"]);
-    shell::run(&mut cargo)?;
     let tests = root.join(SOURCES).join("tests");
     let mut unittest = Command::new(&python);
     unittest.args(["-m", "unittest", "discover", "--verbose", "--start-directory"]).arg(&tests);
     unittest.env("PYTHONDONTWRITEBYTECODE", "1").env("LEDGER_ROOT", root);
-    unittest.env("LEDGER_TEST_SIZE", size.name());
-    unittest.env("LEDGER_COMMAND", shell::target_dir(root).join("debug").join(COMMAND));
+    unittest.env("LEDGER_TEST_SIZE", supplies.size.name());
+    // It shares a file with the package.
+    unittest.env("LEDGER_COMMAND", command(root)?);
     shell::run_within(&mut unittest, LIMIT_S)?;
-    page::run(root, "docs/python.md", &[("WHEEL", wheel)])
+    page::run(root, "docs/python.md", &[("WHEEL", &wheel)])
 }
 
 /// Format, lints and types, by tools that `tests/requirements.txt` pins.

@@ -11,7 +11,6 @@ from . import errors
 from ._calls import Call, make
 from ._component import Runtime
 from ._guest import Guest
-from ._wasm import CutShort
 from .clock import Clock
 from .stores.base import Store
 
@@ -33,21 +32,23 @@ class Workers:
         Guest(runtime, store, clock).close()
 
     def submit(self, call: Call) -> "Future[object]":
-        if self._process != os.getpid():
+        if self._process != os.getpid() and not self._closed:
             # After a fork: the threads stayed behind.
             self._start()
-        if self._closed:
-            raise errors.Closed("the ledger was closed")
-        return self._threads.submit(self._make, call)
+        try:
+            return self._threads.submit(self._make, call)
+        except RuntimeError as error:
+            raise errors.Closed("the ledger was closed, or Python is ending") from error
 
     def close(self) -> None:
         """Wait for the calls under way, and end the threads."""
         self._closed = True
-        if self._process == os.getpid():
-            self._threads.shutdown()
-            for guest in self._guests:
-                guest.close()
-            self._guests.clear()
+        if self._process != os.getpid():
+            self._start()
+        self._threads.shutdown()
+        for guest in self._guests:
+            guest.close()
+        self._guests.clear()
 
     def _start(self) -> None:
         self._process = os.getpid()
@@ -66,8 +67,10 @@ class Workers:
             self._guests.append(guest)
         try:
             return make(guest, call)
-        except CutShort as error:
-            # It cannot be entered again; the next call gets a new one.
+        except errors.LedgerError:
+            raise
+        except Exception as error:
+            # Cut short, or an answer that is none. The next call gets a new instance.
             self._local.guest = None
             self._guests.remove(guest)
             guest.close()
