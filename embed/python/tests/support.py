@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
+import socket
+import subprocess
 import tempfile
+import time
 from pathlib import Path
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from idempotency_ledger import Found, MemoryStore
 
@@ -83,3 +87,44 @@ def raise_always(error: BaseException, *names: str) -> Callable[[str, int], None
             raise error
 
     return fault
+
+
+class RedisServer:
+    """A server on a free port of the loopback, with its files in ``folder``."""
+
+    PROGRAM = shutil.which("redis-server", path=os.environ.get("PATH", "") + ":/usr/sbin")
+
+    def __init__(self, folder: str, *settings: str) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.folder = folder
+        self.process: "Optional[subprocess.Popen[bytes]]" = None
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self.start(*settings)
+
+    def start(self, *settings: str) -> None:
+        assert self.PROGRAM is not None
+        command: List[str] = [self.PROGRAM, "--bind", "127.0.0.1", "--port", str(self.port)]
+        command += ["--dir", self.folder, *settings]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            time.sleep(0.02)
+        self.stop()
+        raise AssertionError("redis-server does not start")
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    def __enter__(self) -> "RedisServer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()

@@ -6,9 +6,11 @@ import tempfile
 import threading
 import time
 import unittest
+from pathlib import Path
 
-from support import Clock, FaultyStore
+from support import ROOT, Clock, FaultyStore
 
+import idempotency_ledger
 from idempotency_ledger import (
     Closed,
     Done,
@@ -118,6 +120,11 @@ class Calls(unittest.TestCase):
             ledger.begin("k")
         self.assertRaises(Closed, ledger.begin, "k")
         ledger.close()
+
+    def test_the_component_is_that_of_the_other_hosts(self) -> None:
+        carried = Path(idempotency_ledger.__file__).with_name("ledger-cas.wasm")
+        built = ROOT / "target/components/ledger-cas.wasm"
+        self.assertEqual(carried.read_bytes(), built.read_bytes())
 
     def test_a_file_that_is_no_ledger_is_refused(self) -> None:
         with tempfile.NamedTemporaryFile() as file:

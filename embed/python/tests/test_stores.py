@@ -1,8 +1,6 @@
 """The contract of a store, on every store of this package; and what is special about each."""
 
 import os
-import shutil
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -10,9 +8,9 @@ import tempfile
 import threading
 import time
 import unittest
-from typing import Any, List, Optional
+from typing import Any
 
-from support import pick
+from support import RedisServer, pick
 
 from idempotency_ledger import (
     Done,
@@ -25,8 +23,6 @@ from idempotency_ledger import (
     Unavailable,
 )
 from idempotency_ledger.stores.redis import RedisStore
-
-REDIS = shutil.which("redis-server", path=os.environ.get("PATH", "") + ":/usr/sbin")
 
 
 class Contract:
@@ -184,50 +180,27 @@ class Sqlite(Contract, unittest.TestCase):
         self.assertEqual(answer.payload, b"x")
 
 
-@unittest.skipUnless(REDIS, "there is no redis-server")
+@unittest.skipUnless(RedisServer.PROGRAM, "there is no redis-server")
 class Redis(Contract, unittest.TestCase):
-    server: "Optional[subprocess.Popen[bytes]]"
-
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.start()
-        self.addCleanup(self.stop)
-        self.store = RedisStore(f"redis://127.0.0.1:{self.port}/0", prefix="p:")
+        self.server = RedisServer(folder.name, "--appendonly", "yes")
+        self.addCleanup(self.server.stop)
+        self.store = RedisStore(self.server.url, prefix="p:")
         self.addCleanup(self.store.close)
 
-    def start(self, *settings: str) -> None:
-        assert REDIS is not None
-        command: List[str] = [REDIS, "--bind", "127.0.0.1", "--port", str(self.port)]
-        command += ["--dir", self.folder, "--appendonly", "yes", *settings]
-        self.server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
-            time.sleep(0.02)
-        self.fail("redis-server does not start")
-
-    def stop(self) -> None:
-        if self.server is not None:
-            self.server.kill()
-            self.server.wait()
-            self.server = None
-
     def test_a_server_that_goes_away_and_comes_back(self) -> None:
+        # Otherwise what was answered last may be lost with the process.
+        self.store._client.config_set("appendfsync", "always")
         with Ledger(self.store) as ledger:
             claim = ledger.begin("k")
             assert isinstance(claim, Fresh)
             ledger.complete("k", b"x", token=claim.token)
-            self.stop()
+            self.server.stop()
             with self.assertRaises((Unavailable, OutcomeUnknown)):
                 ledger.begin("other")
-            self.start("--appendfsync", "always")
+            self.server.start("--appendonly", "yes", "--appendfsync", "always")
             deadline, answer = time.monotonic() + 60, None
             while answer is None and time.monotonic() < deadline:
                 try:
@@ -238,7 +211,7 @@ class Redis(Contract, unittest.TestCase):
         self.assertEqual(answer.payload, b"x")
 
     def test_servers_that_cannot_keep_it_are_refused(self) -> None:
-        url = f"redis://127.0.0.1:{self.port}/0"
+        url = self.server.url
         with self.assertRaises(StoreError) as caught:
             RedisStore(url, fsync_always=True)
         self.assertIn("appendfsync", str(caught.exception))
@@ -247,15 +220,15 @@ class Redis(Contract, unittest.TestCase):
             RedisStore(url)
         self.assertIn("noeviction", str(caught.exception))
         self.assertRaises(ValueError, RedisStore, url, prefix="{}")
-        self.stop()
+        self.server.stop()
         self.assertRaises(StoreError, RedisStore, url)
 
     def test_a_password_is_not_told(self) -> None:
         self.store._client.config_set("requirepass", "secret")
         with self.assertRaises(StoreError) as caught:
-            RedisStore(f"redis://:wrongsecret@127.0.0.1:{self.port}/0")
+            RedisStore(f"redis://:wrongsecret@127.0.0.1:{self.server.port}/0")
         self.assertNotIn("secret", str(caught.exception))
-        RedisStore(f"redis://:secret@127.0.0.1:{self.port}/0").close()
+        RedisStore(f"redis://:secret@127.0.0.1:{self.server.port}/0").close()
 
     def test_many_calls(self) -> None:
         with Ledger(self.store) as ledger:

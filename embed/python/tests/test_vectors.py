@@ -1,9 +1,13 @@
 """The conformance vectors on the package's stores."""
 
+import itertools
 import unittest
+from typing import Any, Callable, Optional
 
 import vectors
-from support import ROOT, quick_folder
+from support import ROOT, RedisServer, quick_folder
+
+from idempotency_ledger.stores.redis import RedisStore
 
 FOLDER = ROOT / "host-tests/vectors"
 
@@ -15,9 +19,16 @@ class Vectors(unittest.TestCase):
     def test_on_sqlite(self) -> None:
         self.report("sqlite")
 
-    def report(self, kind: str) -> None:
+    @unittest.skipUnless(RedisServer.PROGRAM, "there is no redis-server")
+    def test_on_redis(self) -> None:
+        with quick_folder() as place, RedisServer(place, "--save", "") as server:
+            # A store for each scenario.
+            numbers = itertools.count()
+            self.report("Redis", lambda _: RedisStore(server.url, prefix=f"{next(numbers)}:"))
+
+    def report(self, kind: str, open_store: Optional[Callable[[str], Any]] = None) -> None:
         with quick_folder() as place:
-            scenarios, steps = vectors.run(FOLDER, kind, place)
+            scenarios, steps = vectors.run(FOLDER, open_store or vectors.STORES[kind], place)
         print(f"Python, {kind}: {scenarios} scenarios, {steps} steps", flush=True)
         self.assertGreater(scenarios, 0)
 

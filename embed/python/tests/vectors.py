@@ -13,7 +13,7 @@ import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from idempotency_ledger import Ledger, LedgerError, MemoryStore, SqliteStore, types
 
@@ -218,14 +218,23 @@ def scenarios(folder: Path) -> Iterator[Tuple[str, Dict[str, Any]]]:
                 yield path.name, scenario
 
 
-def run(folder: Path, kind: str, parent: Optional[str] = None) -> Tuple[int, int]:
-    """Run every scenario; how many there were, and their steps. ``parent``: where the files go."""
+STORES: Dict[str, Callable[[str], Any]] = {
+    "memory": lambda place: MemoryStore(),
+    "sqlite": lambda place: SqliteStore(os.path.join(place, "ledger.db")),
+}
+
+
+def run(
+    folder: Path, open_store: Callable[[str], Any], parent: Optional[str] = None
+) -> Tuple[int, int]:
+    """Run every scenario, each on a store of its own; how many there were, and their steps.
+
+    ``open_store`` is given a folder of the scenario's own, made within ``parent``.
+    """
     count = steps = 0
     for file, scenario in scenarios(folder):
         with tempfile.TemporaryDirectory(dir=parent) as place:
-            store: Any = MemoryStore()
-            if kind == "sqlite":
-                store = SqliteStore(os.path.join(place, "ledger.db"))
+            store = open_store(place)
             story = Scenario(store)
             for number, step in enumerate(scenario["steps"], 1):
                 try:
@@ -233,7 +242,7 @@ def run(folder: Path, kind: str, parent: Optional[str] = None) -> Tuple[int, int
                 except Wrong as why:
                     raise Wrong(f"{file}: {scenario['name']!r}, step {number}: {why}") from None
             story.ledger.close()
-            if kind == "sqlite":
+            if hasattr(store, "close"):
                 store.close()
         count += 1
         steps += len(scenario["steps"])
@@ -242,7 +251,7 @@ def run(folder: Path, kind: str, parent: Optional[str] = None) -> Tuple[int, int
 
 if __name__ == "__main__":
     kind = sys.argv[2] if len(sys.argv) > 2 else "memory"
-    done = run(Path(sys.argv[1]), kind)
+    done = run(Path(sys.argv[1]), STORES[kind])
     if not done[0]:
         sys.exit("no scenarios")
     print(f"Python, {kind}: {done[0]} scenarios, {done[1]} steps")
