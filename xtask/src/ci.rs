@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::shell::{self, say};
 use crate::testing::{self, Size};
 use crate::toolchain::Toolchain;
-use crate::{deny, guest, model, package, reproducible, stamp, stores, wit};
+use crate::{deny, embed, guest, model, package, reproducible, stamp, stores, wit};
 
 /// Workspaces of their own, and where each is built.
 const OTHER_WORKSPACES: &[(&str, &str)] =
@@ -37,7 +37,8 @@ fn all(root: &Path, size: Size, steps: &mut Steps) -> Result<()> {
         steps.run("seeded mistakes", || model::check(root, &["--mistakes".into()]))?;
     }
     steps.run("servers", || stores::install_missing(root))?;
-    steps.run("tests", || testing::run(root, size, &[]))
+    steps.run("tests", || testing::run(root, size, &[]))?;
+    steps.run("embed", || embed::embed(root, size, &[]))
 }
 
 fn dependencies(root: &Path) -> Result<()> {

@@ -6,6 +6,7 @@ mod component;
 mod compose;
 mod demo;
 mod deny;
+mod embed;
 mod fuzz;
 mod guest;
 mod mistakes;
@@ -43,6 +44,8 @@ cargo xtask TASK
                  with servers that the tests start
   servers        install the servers that the tests need and that are missing
   build          build the components into target/components
+  embed [c|python [build|test]]
+                 build and test the packages for other hosts; all where none is named
   compose APP    compose a component, a module or a crate with the ledger; -o OUT.wasm
   shop APP.wasm LEDGER.db ORDER CENTS
                  one request to a composed example, see examples/
@@ -84,6 +87,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         ("chaos", rest) => chaos::chaos(&root, rest),
         ("servers", []) => stores::install_missing(&root),
         ("stores", []) => stores::stores(&root, testing::Size::from_env()),
+        ("embed", rest) => embed::embed(&root, testing::Size::from_env(), rest),
         ("build", []) => guest::ensure(&root).map(drop),
         ("compose", rest) => compose::compose(&root, rest),
         ("shop", rest) => shop::shop(&root, rest),

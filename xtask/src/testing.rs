@@ -28,7 +28,8 @@ impl Size {
         }
     }
 
-    fn name(self) -> &'static str {
+    /// As the tests know it.
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Size::Small => "small",
             Size::Full => "full",
