@@ -22,16 +22,41 @@ const STRAYS: [&str; 2] = ["il.t.", "il.s."];
 
 const DAY_MS: Millis = 86_400_000;
 
+/// Counters of buckets: a purge that looks at one while another closes its bucket makes it anew,
+/// and may stop before it removes it.
+const COUNTERS: &str = "il.n.";
+
+/// What a history may leave that no purge finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Strays {
+    /// Tickets and notes.
+    pub(crate) tickets: bool,
+    /// So many counters of buckets.
+    pub(crate) counters: usize,
+}
+
+impl Strays {
+    fn remove_from(self, left: &mut Vec<String>) {
+        let is_ticket = |key: &str| STRAYS.iter().any(|start| key.starts_with(start));
+        left.retain(|key| !(self.tickets && is_ticket(key)));
+        let mut counters = self.counters;
+        left.retain(|key| {
+            let goes = counters > 0 && key.starts_with(COUNTERS);
+            counters -= usize::from(goes);
+            !goes
+        });
+    }
+}
+
 /// Checks stores, each once.
 pub(crate) struct Aftermath {
     strategy: Strategy,
-    strays: bool,
+    strays: Strays,
     checked: HashSet<u64>,
 }
 
 impl Aftermath {
-    /// With `strays`, tickets and notes may be left.
-    pub(crate) fn new(strategy: Strategy, strays: bool) -> Aftermath {
+    pub(crate) fn new(strategy: Strategy, strays: Strays) -> Aftermath {
         Aftermath { strategy, strays, checked: HashSet::new() }
     }
 
@@ -85,7 +110,7 @@ impl World {
         Err(format!("a day later the key is not free: {answer:?}"))
     }
 
-    fn is_cleared_up(&self, from_ms: Millis, strays: bool) -> Result<(), String> {
+    fn is_cleared_up(&self, from_ms: Millis, strays: Strays) -> Result<(), String> {
         for hour in 0..24 {
             for pass in 0..50 {
                 self.clock.0.set(from_ms + hour * (QUARANTINE_MS + 100_000) + pass);
@@ -97,9 +122,8 @@ impl World {
             }
         }
         let mut left = self.store.borrow().keys();
-        let is_stray = |key: &str| STRAYS.iter().any(|start| key.starts_with(start));
         left.retain(|key| !CONSTANTS.contains(&key.as_str()));
-        left.retain(|key| !strays || !is_stray(key));
+        strays.remove_from(&mut left);
         if left.is_empty() { Ok(()) } else { Err(format!("purges left {left:?}")) }
     }
 }

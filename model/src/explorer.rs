@@ -6,8 +6,8 @@ use std::fmt::Write;
 
 use idempotency_ledger::answer::Begin;
 
-use crate::aftermath::Aftermath;
-use crate::oracle::{self, Answer};
+use crate::aftermath::{Aftermath, Strays};
+use crate::oracle::{self, Answer, Call};
 use crate::script::Scenario;
 use crate::state::{Choice, State};
 use crate::store::{Request, Store};
@@ -60,13 +60,20 @@ pub fn explore(scenario: &Scenario, shorter_than: Option<usize>) -> Result<Explo
         scenario,
         workers,
         visited: HashMap::new(),
-        aftermath: Aftermath::new(scenario.strategy, scenario.strays),
+        aftermath: Aftermath::new(scenario.strategy, strays(scenario)),
         explored: Explored::default(),
         shorter_than,
     };
     explorer.walk(state)?;
     explorer.explored.states = explorer.visited.len();
     Ok(explorer.explored)
+}
+
+fn strays(scenario: &Scenario) -> Strays {
+    let purges =
+        scenario.workers.iter().flatten().filter(|call| matches!(call, Call::Purge { .. })).count();
+    let counters = if purges > 1 { scenario.crashes } else { 0 };
+    Strays { tickets: scenario.strays, counters }
 }
 
 /// The state after what happened before, and the token of the last claim.

@@ -14,7 +14,8 @@ ledger-model [--full] [--strategy cas|ticket] [--only TEXT] [--shortest]
 
 Explores every interleaving of the scenarios, small ones unless --full, and checks each history.
 --only: scenarios whose name holds the text. --shortest: stops at the first violation and looks
-for the shortest history that shows it. Ends with 1 where a promise was broken.";
+for the shortest history that shows it. Ends with 1 where a promise was broken, with
+3 where no scenario has such a name.";
 
 /// Searches for a shorter history than the last, at most.
 const SHORTER: usize = 100;
@@ -42,7 +43,7 @@ fn main() -> ExitCode {
     all.retain(|scenario| scenario.title().contains(&ask.only));
     if all.is_empty() {
         eprintln!("ledger-model: no scenario's title holds {:?}", ask.only);
-        return ExitCode::from(2);
+        return ExitCode::from(3);
     }
     if explore_all(&all, ask.shortest) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

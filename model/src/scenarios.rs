@@ -103,7 +103,7 @@ impl Table {
         let pair = self.scenario("begin, complete | same", &[], &workers, (100, &[]));
         self.add_with_faults(&pair);
         if self.is_full() {
-            self.add(&Scenario { ticks_ms: vec![110], ..pair.clone() }, 1, 1);
+            self.add(&pair, 1, 1);
             self.add(&pair, 2, 0);
         }
     }
@@ -131,12 +131,16 @@ impl Table {
             };
             for times in times {
                 let pair = self.scenario(name, &[(100, BEGIN)], &[first, second], times);
-                if self.is_full() && self.strategy == Strategy::Cas {
-                    self.add(&pair, 2, 1);
-                } else if self.is_full() {
-                    self.add(&pair, 1, 1);
-                } else {
-                    self.add_with_faults(&pair);
+                match self.strategy {
+                    _ if !self.is_full() => self.add_with_faults(&pair),
+                    Strategy::Cas => self.add(&pair, 2, 1),
+                    Strategy::Ticket => {
+                        self.add(&pair, 0, 1);
+                        self.add(&Scenario { ticks_ms: Vec::new(), ..pair.clone() }, 1, 1);
+                        if times.1 == [110] {
+                            self.add(&pair, 1, 0);
+                        }
+                    }
                 }
             }
         }
@@ -177,10 +181,10 @@ impl Table {
         let first = self.scenario("three first claims", &[], &[&[BEGIN][..]; 3], (100, &[]));
         self.add(&first, 0, 0);
         // All carry the token, so none waits for another.
-        let holders: [&[Call]; 3] = [&[COMPLETE], &[COMPLETE], &[RELEASE]];
-        let holders = self.scenario("three holders", &[(100, BEGIN)], &holders, (105, &[]));
+        let same = [&[COMPLETE][..]; 3];
+        let same = self.scenario("three completes", &[(100, BEGIN)], &same, (105, &[]));
         if self.is_full() {
-            self.add(&holders, 0, 0);
+            self.add(&same, 0, 0);
         }
         let live: [&[Call]; 3] = [&[COMPLETE], &[RENEW], &[BEGIN]];
         let live = self.scenario("complete | renew | begin", &[(100, BEGIN)], &live, (105, &[]));
@@ -196,16 +200,9 @@ impl Table {
     /// Callers that sleep, or died, between deciding and writing, and are given up.
     fn stalls(&mut self) {
         let late = STALL_MS + 200;
-        let two: [&[Call]; 2] = if self.is_full() {
-            [&[LONG, COMPLETE], &[LONG, LONG, COMPLETE]]
-        } else {
-            [&[LONG], &[LONG, LONG]]
-        };
+        let two: [&[Call]; 2] = [&[LONG], &[LONG, LONG]];
         let slow = self.scenario("a slow begin is given up", &[], &two, (100, &[late]));
-        self.add(&slow, 0, 0);
-        if self.is_full() {
-            self.add_with_faults(&slow);
-        }
+        self.add(&slow, 0, usize::from(self.is_full()));
         let over: [(&'static str, [&[Call]; 2]); 3] = [
             ("a slow begin is given up, over an expired claim", [&[LONG], &[LONG, LONG]]),
             ("a slow upsert is given up", [&[UPSERT], &[LONG, LONG]]),
@@ -215,15 +212,10 @@ impl Table {
             let slow = self.scenario(name, &[(100, BEGIN)], &workers, (115, &[late]));
             self.add_with_faults(&slow);
         }
-        let three: [&[Call]; 3] = [&[LONG], &[LONG, LONG], &[LONG, LONG]];
-        let crowd = self.scenario("two skip a slow begin", &[], &three, (100, &[late]));
-        if self.is_full() {
-            self.add(&crowd, 0, 0);
-        }
-        let twice: [&[Call]; 2] = [&[LONG], &[LONG, LONG, LONG]];
+        let twice: [&[Call]; 2] = [&[LONG], &[LONG, LONG, GET, GET]];
         let twice = self.scenario("a slow begin, twice", &[], &twice, (100, &[late, 2 * late]));
         if self.is_full() {
-            self.add(&twice, 0, 1);
+            self.add(&twice, 0, 0);
         }
     }
 

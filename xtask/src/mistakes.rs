@@ -13,6 +13,8 @@ const CAS: &str = "src/slot_log/cas.rs";
 const TICKET: &str = "src/slot_log/ticket.rs";
 const DELETE: &str = "src/slot_log/ticket/delete.rs";
 const PLACE: &str = "src/slot_log/ticket/place.rs";
+const PROBE: &str = "src/slot_log/ticket/probe.rs";
+const VERDICT: &str = "src/slot_log/ticket/verdict.rs";
 const LEDGER: &str = "src/ledger.rs";
 const CHANGE: &str = "src/ledger/change.rs";
 const SWEEP: &str = "src/state/sweep.rs";
@@ -156,6 +158,46 @@ pub(crate) const MISTAKES: &[Mistake] = &[
             PLACE,
             "format!(\"il.s.{}.{position}\", self.slot)",
             "format!(\"il.s.{}.{}\", self.slot, position.min(1))",
+        )],
+    },
+    Mistake {
+        name: "a verdict by the next entry's parent",
+        only: "ticket: three completes",
+        edits: &[(
+            VERDICT,
+            "        if tail.position < position || matches!(tail.head, Head::Gate(_)) {",
+            "        for next in position.saturating_add(1)..=tail.position {
+            if let Some((place, _)) = self.entry(next)? {
+                return Ok(Some(place.parent == position));
+            }
+        }
+        if tail.position < position || matches!(tail.head, Head::Gate(_)) {",
+        )],
+    },
+    Mistake {
+        name: "an appender that removes its own ticket",
+        only: "ticket: three completes",
+        edits: &[(
+            TICKET,
+            "Recheck::Entry(newer) => return Ok(Append::Lost(newer)),",
+            "Recheck::Entry(_) => {
+                self.delete_position(ticket)?;
+                return Ok(Append::Lost(self.read()?));
+            }",
+        )],
+    },
+    Mistake {
+        name: "an entry from before entry 1 compared by its log like any other",
+        only: "ticket: a slow begin, twice",
+        edits: &[(PROBE, "(Head::Log(_), Some(_)) => false,", "(Head::Log(_), _) => false,")],
+    },
+    Mistake {
+        name: "a deletion that skips a young ticket",
+        only: "ticket: deletion, twice",
+        edits: &[(
+            DELETE,
+            "since_ms.saturating_add(QUARANTINE_MS)",
+            "since_ms.saturating_add(STALL_MS)",
         )],
     },
 ];

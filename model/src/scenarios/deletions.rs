@@ -28,6 +28,17 @@ impl Table {
             let three = self.scenario(name, &before, &workers, (200 + HOUR_MS, &[]));
             self.add(&Scenario { strays, ..three }, 0, 0);
         }
+        let workers: [&[Call]; 2] = [&[LONG], &[PURGE, PURGE]];
+        let late = [200 + HOUR_MS + STALL_MS + 200];
+        let slow = self.scenario(
+            "deletion, twice | slow begin",
+            &before,
+            &workers,
+            (200 + HOUR_MS, &late),
+        );
+        if self.strategy == Strategy::Cas || self.is_full() {
+            self.add(&Scenario { strays, ..slow }, 0, 0);
+        }
         for dies_after in 6..14 {
             let name = "deletion | begin, past a dead ticket";
             let workers: [&[Call]; 2] = [&[BEGIN], &[PURGE]];
