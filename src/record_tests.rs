@@ -75,6 +75,8 @@ fn impossible_records_are_corrupt() {
         ("fingerprint", r#""number":1"#, r#""number":1,"fingerprint":"0G""#, "fingerprint"),
         ("odd fingerprint", r#""number":1"#, r#""number":1,"fingerprint":"0""#, "fingerprint"),
         ("empty fingerprint", r#""number":1"#, r#""number":1,"fingerprint":"""#, "fingerprint"),
+        ("kind", r#""number":1"#, r#""number":1,"fingerprint":5"#, "fingerprint"),
+        ("other kind", r#""number":1"#, r#""number":1,"payload_bytes":"0""#, "payload_bytes"),
         ("bucket", r#""bucket":"m0""#, r#""bucket":"w0""#, "its bucket"),
     ];
     for (name, from, to, says) in rows {

@@ -170,4 +170,14 @@ mod tests {
             assert_eq!(TimeBucket::parse(name), None, "{name:?}");
         }
     }
+
+    #[test]
+    fn a_claim_is_read_as_it_is_written() {
+        let claim = ClaimId { bucket: TimeBucket::parse("h5").unwrap(), number: 2 };
+        assert_eq!(claim.text(), "h5.2");
+        assert_eq!(ClaimId::parse("h5.2"), Some(claim));
+        for text in ["", "h5", "h5.", ".2", "h5.02", "h5.+2", "h5.2.1", "w5.2"] {
+            assert_eq!(ClaimId::parse(text), None, "{text:?}");
+        }
+    }
 }
