@@ -17,9 +17,6 @@ export interface Encoded<T> {
   result: T | undefined;
 }
 
-/** Longest number in JSON that surely is exact as a JavaScript number. */
-const EXACT_DIGITS = 15;
-
 /**
  * The result's JSON, read back, so that nothing is recorded that no one could read. Refused is
  * what JSON would change in silence: NaN, infinities, functions, maps.
@@ -67,17 +64,17 @@ export function decode<T>(payload: Uint8Array | undefined, parse: ResultParser<T
 /** Another runtime may have recorded numbers that `JSON.parse` would round in silence. */
 function checkNumbers(json: string): void {
   for (const [token] of json.matchAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g)) {
-    if (token.startsWith('"') || token.length <= EXACT_DIGITS) {
-      continue;
-    }
-    const whole = /^-?\d+$/.test(token);
-    const number = Number(token);
-    if (!Number.isFinite(number) || (whole && String(number) !== token && !isExact(token))) {
+    if (!token.startsWith('"') && !fitsNumber(token)) {
       throw new RangeError(`a JavaScript number cannot hold ${token.slice(0, 40)}`);
     }
   }
 }
 
-function isExact(token: string): boolean {
-  return BigInt(token) === BigInt(Number(token));
+function fitsNumber(token: string): boolean {
+  const number = Number(token);
+  if (Number.isSafeInteger(number) || !/^-?\d+$/.test(token)) {
+    return Number.isFinite(number);
+  }
+  // Beyond 2^53 JavaScript itself writes numbers with zeros in place of their last digits.
+  return Number.isFinite(number) && (String(number) === token || BigInt(token) === BigInt(number));
 }
