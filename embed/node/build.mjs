@@ -8,6 +8,8 @@ import { fileURLToPath } from "node:url";
 
 import { transpile } from "@bytecodealliance/jco";
 
+import { quicken } from "./quicken.mjs";
+
 const here = fileURLToPath(new URL(".", import.meta.url));
 const repository = join(here, "../..");
 const wasm = process.argv[2] ?? join(repository, "target/components/ledger-cas.wasm");
@@ -27,7 +29,7 @@ const { files } = await transpile(readFileSync(wasm), {
 for (const [name, bytes] of Object.entries(files)) {
   const path = join(here, "component", name);
   mkdirSync(join(path, ".."), { recursive: true });
-  writeFileSync(path, bytes);
+  writeFileSync(path, name === "ledger.js" ? quicken(Buffer.from(bytes).toString()) : bytes);
 }
 
 // The scripts of the Rust host's store: runtimes share a ledger on one server.

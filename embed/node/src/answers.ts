@@ -25,15 +25,18 @@ import type { Claim, Entry, Finding, Lease, Lost } from "./types.js";
 
 type Asked = { [N in keyof Calls]: (exports: Exports, ...rest: Parameters<Calls[N]>) => ReturnType<Calls[N]> };
 
-/** The calls. Each throws what the component throws, or a typed error of its own. */
+/**
+ * The calls. Each throws what the component throws, or a typed error of its own. A field that is
+ * `undefined` is one that is not given; only the generated types do not say so.
+ */
 export const answers: Asked = {
   begin({ ledger }, key, options) {
     const { scope, leaseMs, fingerprint } = checkOptions(options);
     const begun = ledger.begin(checkKey(key), {
-      ...given("scope", checkScope(scope)),
-      ...given("fingerprint", checkFingerprint(fingerprint)),
-      ...given("leaseMs", checkDuration(leaseMs, "leaseMs")),
-    });
+      scope: checkScope(scope),
+      fingerprint: checkFingerprint(fingerprint),
+      leaseMs: checkDuration(leaseMs, "leaseMs"),
+    } as wit.BeginOptions);
     switch (begun.tag) {
       case "fresh":
         return { state: "fresh", ...claim(begun.val) };
@@ -57,11 +60,11 @@ export const answers: Asked = {
   complete({ ledger }, key, payload, options) {
     const { scope, token, ttlMs, upsertOnMissing } = checkOptions(options);
     const completed = ledger.complete(checkKey(key), checkPayload(payload), {
-      ...given("scope", checkScope(scope)),
-      ...given("token", token === undefined ? undefined : checkToken(token)),
-      ...given("ttlMs", checkDuration(ttlMs, "ttlMs")),
+      scope: checkScope(scope),
+      token: token === undefined ? undefined : checkToken(token),
+      ttlMs: checkDuration(ttlMs, "ttlMs"),
       upsertOnMissing: upsertOnMissing === true,
-    });
+    } as wit.CompleteOptions);
     if (completed.tag === "lost") {
       return lost(completed.val);
     }
@@ -77,9 +80,9 @@ export const answers: Asked = {
   renew({ ledger }, key, token, options) {
     const { scope, leaseMs } = checkOptions(options);
     const renewed = ledger.renew(checkKey(key), checkToken(token), {
-      ...given("scope", checkScope(scope)),
-      ...given("leaseMs", checkDuration(leaseMs, "leaseMs")),
-    });
+      scope: checkScope(scope),
+      leaseMs: checkDuration(leaseMs, "leaseMs"),
+    } as wit.RenewOptions);
     return renewed.tag === "lost"
       ? lost(renewed.val)
       : { state: "renewed", ...claim(renewed.val) };
@@ -99,9 +102,9 @@ export const answers: Asked = {
   purge({ maintenance }, options) {
     const { beforeMs, limit } = checkOptions(options);
     return maintenance.purge({
-      ...given("beforeMs", checkTime(beforeMs, "beforeMs")),
-      ...given("limit", checkLimit(limit)),
-    });
+      beforeMs: checkTime(beforeMs, "beforeMs"),
+      limit: checkLimit(limit),
+    } as maintenance.PurgeOptions);
   },
 
   forget({ maintenance }, key, token, options) {
@@ -126,11 +129,6 @@ export const answers: Asked = {
     };
   },
 };
-
-/** A field, where it is given. */
-function given<K extends string, V>(name: K, value: V | undefined): { [N in K]?: V } {
-  return value === undefined ? {} : ({ [name]: value } as { [N in K]?: V });
-}
 
 function claim({ token, expiresAtMs, attempt }: wit.Claim): Claim {
   return { token, expiresAtMs: time(expiresAtMs), attempt };

@@ -103,6 +103,11 @@ const MAX_COUNTER = 2n ** 63n - 1n;
 
 /** `key` if it is one, by the contract of {@link Store}. */
 export function checkKey(key: string): string {
+  // Most keys are short: a unit of UTF-16 has three bytes at most.
+  const { length } = key;
+  if (length >= 1 && length <= MAX_KEY_BYTES / 3) {
+    return key;
+  }
   const bytes = Buffer.byteLength(key);
   if (bytes < 1 || bytes > MAX_KEY_BYTES) {
     throw new StoreError(`a key has 1 to ${MAX_KEY_BYTES} bytes, not ${bytes}`);

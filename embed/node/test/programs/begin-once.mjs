@@ -1,0 +1,7 @@
+// Begins a key in an SQLite file, and ends without closing anything. `node begin-once.mjs FILE`
+
+import { Ledger, SqliteStore } from "idempotency-ledger";
+
+const ledger = new Ledger({ store: new SqliteStore(process.argv[2]) });
+const { state } = await ledger.begin("k");
+console.log(state);
