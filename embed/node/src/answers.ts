@@ -23,7 +23,9 @@ import type { Exports } from "./component.js";
 import { CorruptError } from "./errors.js";
 import type { Claim, Entry, Finding, Lease, Lost } from "./types.js";
 
-type Asked = { [N in keyof Calls]: (exports: Exports, ...rest: Parameters<Calls[N]>) => ReturnType<Calls[N]> };
+type Asked = {
+  [N in keyof Calls]: (exports: Exports, ...rest: Parameters<Calls[N]>) => ReturnType<Calls[N]>;
+};
 
 /**
  * The calls. Each throws what the component throws, or a typed error of its own. A field that is
@@ -83,9 +85,7 @@ export const answers: Asked = {
       scope: checkScope(scope),
       leaseMs: checkDuration(leaseMs, "leaseMs"),
     } as wit.RenewOptions);
-    return renewed.tag === "lost"
-      ? lost(renewed.val)
-      : { state: "renewed", ...claim(renewed.val) };
+    return renewed.tag === "lost" ? lost(renewed.val) : { state: "renewed", ...claim(renewed.val) };
   },
 
   release({ ledger }, key, token, options) {
@@ -157,9 +157,7 @@ function entry(found: wit.Entry): Entry {
 }
 
 function finding(found: maintenance.Finding): Finding {
-  return found.tag === "unsound"
-    ? { state: "unsound", message: found.val }
-    : { state: found.tag };
+  return found.tag === "unsound" ? { state: "unsound", message: found.val } : { state: found.tag };
 }
 
 /** Milliseconds that a number holds exactly; others, thousands of years ahead, are no ledger's. */

@@ -11,14 +11,7 @@ import { InvalidArgumentError } from "./errors.js";
 import type { Ledger } from "./ledger.js";
 import { sweep } from "./purger.js";
 import { run } from "./run.js";
-import type {
-  Lease,
-  Mismatch,
-  RunningClaim,
-  RunOptions,
-  Token,
-  Whole,
-} from "./types.js";
+import type { Lease, Mismatch, RunningClaim, RunOptions, Token, Whole } from "./types.js";
 
 export type { ResultParser } from "./codec.js";
 
@@ -192,12 +185,17 @@ export class Idempotency<TResult = unknown> {
       kept = replayed;
       return payload;
     };
-    const ended = await run(this.#ledger, key, { start: work, encode: encoded }, {
-      ...options,
-      scope: this.#scope(options.scope),
-      leaseMs: options.leaseMs ?? this.#options.defaultInflightTtlMs,
-      ttlMs: options.ttlMs ?? this.#options.defaultDoneTtlMs,
-    });
+    const ended = await run(
+      this.#ledger,
+      key,
+      { start: work, encode: encoded },
+      {
+        ...options,
+        scope: this.#scope(options.scope),
+        leaseMs: options.leaseMs ?? this.#options.defaultInflightTtlMs,
+        ttlMs: options.ttlMs ?? this.#options.defaultDoneTtlMs,
+      },
+    );
     switch (ended.state) {
       case "ran":
         return { state: "ran", result: kept, token: ended.token };

@@ -168,7 +168,8 @@ function fits<T>(answer: T, is: (answer: unknown) => boolean, call: string, want
   if (is(answer)) {
     return answer;
   }
-  const got = answer instanceof Promise ? "a promise; its calls must be synchronous" : typeof answer;
+  const got =
+    answer instanceof Promise ? "a promise; its calls must be synchronous" : typeof answer;
   throw new StoreError(`the store's ${call} must answer ${wanted}, and answered ${got}`);
 }
 

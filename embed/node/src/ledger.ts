@@ -153,6 +153,9 @@ export class Ledger {
 }
 
 function backend(options: LedgerOptions): Backend {
+  if (typeof (options as LedgerOptions | undefined)?.store?.get !== "function") {
+    throw new InvalidArgumentError("a ledger needs a store: new Ledger({ store })");
+  }
   const { store, clock, threads = defaultThreads(options) } = options;
   if (!Number.isInteger(threads) || threads < 0 || threads > MAX_THREADS) {
     throw new InvalidArgumentError(`threads must be a whole number from 0 to ${MAX_THREADS}`);

@@ -42,7 +42,7 @@ export interface Sweep {
 /** Purge pass after pass, until nothing is due. Rejects with the error of a pass that failed. */
 export async function sweep(ledger: Ledger, options: SweepOptions = {}): Promise<Sweep> {
   const done: Sweep = { removed: 0, reclaimed: 0, passes: 0 };
-  for (let contended = 0; done.passes < MAX_PASSES; ) {
+  for (let contended = 0; done.passes < MAX_PASSES;) {
     try {
       const { removed, reclaimed, more } = await ledger.purge(options);
       done.removed += removed;

@@ -7,6 +7,7 @@
 import { claimKey } from "./run/claim.js";
 import { complete, release } from "./run/finish.js";
 import { Renewer } from "./run/renewer.js";
+import { checkOptions } from "./checks.js";
 import { ClaimLostError, InvalidArgumentError, NotRecordedError } from "./errors.js";
 import type { Ledger } from "./ledger.js";
 import type { Claim, LostReason, Outcome, Run, RunningClaim, RunOptions } from "./types.js";
@@ -38,7 +39,7 @@ export async function run<R>(
   if (typeof work.start !== "function") {
     throw new InvalidArgumentError("the work must be a function");
   }
-  const begun = await claimKey(ledger, key, options);
+  const begun = await claimKey(ledger, key, checkOptions(options));
   if (begun.state !== "fresh") {
     return begun.state === "done" ? { ...begun, state: "replayed" } : begun;
   }

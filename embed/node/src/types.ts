@@ -196,16 +196,11 @@ export interface PurgeReport {
 
 /** Answer of `forget`. */
 export type Forget =
-  | { state: "forgotten" }
-  | { state: "missing" }
-  | { state: "superseded" }
-  | Inflight;
+  { state: "forgotten" } | { state: "missing" } | { state: "superseded" } | Inflight;
 
 /** What a check found: `unsound` says what the store did instead, for people. */
 export type Finding =
-  | { state: "sound" }
-  | { state: "unsound"; message: string }
-  | { state: "untested" };
+  { state: "sound" } | { state: "unsound"; message: string } | { state: "untested" };
 
 /** Answer of `checkStore`. */
 export interface StoreReport {

@@ -41,4 +41,6 @@ async function serve({ id, name, parameters }: Request): Promise<Answer> {
   }
 }
 
-parentPort?.on("message", async (request: Request) => parentPort?.postMessage(await serve(request)));
+parentPort?.on("message", async (request: Request) =>
+  parentPort?.postMessage(await serve(request)),
+);

@@ -43,7 +43,10 @@ export const CONTRACT = {
       store.delete("w");
       assert.equal(store.compareAndSwap("w", versions.at(-1), bytes("x")), false);
     }
-    assert.deepEqual([...versions].sort((a, b) => Number(a - b)), versions);
+    assert.deepEqual(
+      [...versions].sort((a, b) => Number(a - b)),
+      versions,
+    );
     assert.equal(new Set(versions).size, versions.length);
   },
 
@@ -79,7 +82,11 @@ export const CONTRACT = {
       assert.equal(text(store.get(key)), key);
     }
     for (const key of ["", "x".repeat(1_025), "é".repeat(513)]) {
-      for (const call of [() => store.get(key), () => store.set(key, bytes("")), () => store.delete(key)]) {
+      for (const call of [
+        () => store.get(key),
+        () => store.set(key, bytes("")),
+        () => store.delete(key),
+      ]) {
         assert.throws(call, StoreError);
       }
     }

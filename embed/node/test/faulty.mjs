@@ -21,11 +21,29 @@ export const THROWN = [
   ["a number", () => 7, undefined],
   ["a symbol", () => Symbol("boom"), undefined],
   ["what has no text", () => Object.create(null), undefined],
-  ["what throws again", () => ({ toString: () => { throw new Error("again"); } }), undefined],
+  [
+    "what throws again",
+    () => ({
+      toString: () => {
+        throw new Error("again");
+      },
+    }),
+    undefined,
+  ],
 ];
 
 /** Answers that are none, for every call. */
-export const ANSWERED = [null, {}, "text", 7, Promise.resolve(undefined), NaN, 2n ** 63n, [], Symbol("s")];
+export const ANSWERED = [
+  null,
+  {},
+  "text",
+  7,
+  Promise.resolve(undefined),
+  NaN,
+  2n ** 63n,
+  [],
+  Symbol("s"),
+];
 
 const CALLS = ["get", "set", "delete", "increment", "compareAndSwap"];
 

@@ -26,7 +26,11 @@ test("the story of a key, by the names of old", async () => {
     ...{ status: "inflight", result: undefined, expiresAt: 60_000, token: fresh.token },
   });
   at(1_000);
-  assert.deepEqual(await charges.begin("k"), { state: "inflight", expiresAt: 60_000, retryAfterMs: 59_000 });
+  assert.deepEqual(await charges.begin("k"), {
+    state: "inflight",
+    expiresAt: 60_000,
+    retryAfterMs: 59_000,
+  });
   assert.deepEqual(await charges.complete("k", good, { token: fresh.token }), { recorded: true });
   assert.deepEqual(await charges.begin("k"), { state: "done", result: good });
   assert.deepEqual(await charges.complete("k", good), { recorded: false, reason: "already_done" });
@@ -71,9 +75,17 @@ test("a result that the validator refuses is refused before anything is stored",
 
 test("what is recorded and does not fit is told, and stays", async () => {
   const { charges, ledger } = scene({ resultValidator: receipt.parse });
-  for (const [key, payload] of [["json", "{"], ["other", '{"id":1}'], ["bytes", new Uint8Array([255])]]) {
+  for (const [key, payload] of [
+    ["json", "{"],
+    ["other", '{"id":1}'],
+    ["bytes", new Uint8Array([255])],
+  ]) {
     await ledger.complete(key, payload, { upsertOnMissing: true });
-    for (const call of [() => charges.begin(key), () => charges.get(key), () => charges.run(key, () => good)]) {
+    for (const call of [
+      () => charges.begin(key),
+      () => charges.get(key),
+      () => charges.run(key, () => good),
+    ]) {
       await assert.rejects(call, { code: "RESULT_UNFIT" });
     }
   }
@@ -81,7 +93,11 @@ test("what is recorded and does not fit is told, and stays", async () => {
 
 test("scopes and defaults", async () => {
   const { ledger, at } = scene();
-  const one = new Idempotency(ledger, { defaultScope: "one", defaultInflightTtlMs: 5, defaultDoneTtlMs: 7 });
+  const one = new Idempotency(ledger, {
+    defaultScope: "one",
+    defaultInflightTtlMs: 5,
+    defaultDoneTtlMs: 7,
+  });
   assert.equal((await one.begin("k")).expiresAt, 5);
   assert.equal((await one.begin("k", { scope: "two", inflightTtlMs: 9 })).expiresAt, 9);
   assert.equal(await one.get("k", "three"), null);
@@ -120,7 +136,23 @@ test("a purger sweeps by itself, and stops", async () => {
   await purger.stop();
 });
 
-const KEPT = [0, -1, 1.5, 1e21, 2 ** 60, 5e-324, false, true, "", "é\u0000", [], {}, null, [null], { a: { b: [1] } }];
+const KEPT = [
+  0,
+  -1,
+  1.5,
+  1e21,
+  2 ** 60,
+  5e-324,
+  false,
+  true,
+  "",
+  "é\u0000",
+  [],
+  {},
+  null,
+  [null],
+  { a: { b: [1] } },
+];
 
 test("what JSON keeps is replayed as it was", async () => {
   const { charges } = scene();
@@ -135,9 +167,21 @@ test("what JSON would change in silence is refused", async () => {
   const { charges, store } = scene();
   const cycle = {};
   cycle.self = cycle;
-  const values = [NaN, Infinity, { a: [-Infinity] }, 7n, () => 1, Symbol("s"), new Map(), { s: new Set() }, cycle];
+  const values = [
+    NaN,
+    Infinity,
+    { a: [-Infinity] },
+    7n,
+    () => 1,
+    Symbol("s"),
+    new Map(),
+    { s: new Set() },
+    cycle,
+  ];
   for (const value of values) {
-    await assert.rejects(charges.complete("k", value, { upsertOnMissing: true }), { code: "RESULT_REFUSED" });
+    await assert.rejects(charges.complete("k", value, { upsertOnMissing: true }), {
+      code: "RESULT_REFUSED",
+    });
   }
   assert.deepEqual(store.list().keys, []);
 });
@@ -148,7 +192,13 @@ test("numbers of other runtimes that a JavaScript number cannot hold are told", 
     await ledger.complete(json, json, { upsertOnMissing: true });
     await assert.rejects(charges.get(json), { code: "RESULT_UNFIT" });
   }
-  for (const json of ['"9007199254740993"', "9007199254740992", "1.10", "1e-400", '"\\"9007199254740993"']) {
+  for (const json of [
+    '"9007199254740993"',
+    "9007199254740992",
+    "1.10",
+    "1e-400",
+    '"\\"9007199254740993"',
+  ]) {
     await ledger.complete(json, json, { upsertOnMissing: true });
     assert.deepEqual((await charges.get(json)).result, JSON.parse(json));
   }
@@ -160,7 +210,11 @@ test("run: the effect happens once, and both calls have the same result", async 
   const work = () => ({ ...good, cents: (times += 1), extra: "the validator drops it" });
   const first = await charges.run("k", work);
   const second = await charges.run("k", work);
-  assert.deepEqual(first, { state: "ran", result: { chargeId: "c-1", cents: 1 }, token: first.token });
+  assert.deepEqual(first, {
+    state: "ran",
+    result: { chargeId: "c-1", cents: 1 },
+    token: first.token,
+  });
   assert.deepEqual(second, { ...first, state: "replayed" });
 });
 
@@ -168,7 +222,10 @@ test("run: a crash delays the effect, which happens once more, then replays", as
   const { charges, at } = scene();
   const crashed = await charges.begin("k");
   at(60_000);
-  const after = await charges.run("k", ({ attempt, token }) => ({ attempt, late: token < crashed.token }));
+  const after = await charges.run("k", ({ attempt, token }) => ({
+    attempt,
+    late: token < crashed.token,
+  }));
   assert.deepEqual(after.result, { attempt: 2, late: false });
   assert.equal((await charges.run("k", () => 7)).state, "replayed");
 });
@@ -176,6 +233,9 @@ test("run: a crash delays the effect, which happens once more, then replays", as
 test("run: a result that is refused stays with its holder, not released", async () => {
   const { charges } = scene({ resultValidator: receipt.parse });
   const run = charges.run("k", () => ({ chargeId: "c-2", cents: 0.5 }));
-  await assert.rejects(run, (error) => error.code === "NOT_RECORDED" && error.cause.code === "RESULT_REFUSED");
+  await assert.rejects(
+    run,
+    (error) => error.code === "NOT_RECORDED" && error.cause.code === "RESULT_REFUSED",
+  );
   assert.equal((await charges.begin("k")).state, "inflight");
 });

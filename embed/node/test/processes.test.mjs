@@ -35,7 +35,16 @@ async function contendByCommand(file) {
   const fresh = [];
   for (let number = KEYS - 1; number >= KEYS - COMMANDS; number -= 1) {
     const key = `key-${number}`;
-    const ask = ["run", "--store", `sqlite:${file}`, "--key", key, "--", "printf", "by the command"];
+    const ask = [
+      "run",
+      "--store",
+      `sqlite:${file}`,
+      "--key",
+      key,
+      "--",
+      "printf",
+      "by the command",
+    ];
     const { stdout } = await run(command, ask).catch((error) => error);
     if (stdout === "by the command") {
       fresh.push(key);

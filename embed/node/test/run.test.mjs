@@ -38,7 +38,11 @@ test("runs once and replays byte for byte", async () => {
 
 test("no payload, no bytes and null are three outcomes", async () => {
   const ledger = inMemory();
-  for (const [key, payload] of [["none", undefined], ["empty", ""], ["null", "null"]]) {
+  for (const [key, payload] of [
+    ["none", undefined],
+    ["empty", ""],
+    ["null", "null"],
+  ]) {
     await ledger.run(key, () => payload);
     const { payload: replayed } = await ledger.run(key, () => "another");
     assert.equal(replayed && text(replayed), payload);
@@ -48,7 +52,12 @@ test("no payload, no bytes and null are three outcomes", async () => {
 test("work that throws is released, and its error comes out as it is", async () => {
   const ledger = inMemory();
   const refused = new Error("the card is blocked");
-  for (const fail of [() => { throw refused; }, () => Promise.reject(refused)]) {
+  for (const fail of [
+    () => {
+      throw refused;
+    },
+    () => Promise.reject(refused),
+  ]) {
     await assert.rejects(ledger.run("k", fail), (error) => error === refused);
   }
   const again = await ledger.run("k", ({ attempt }) => String(attempt));
@@ -86,9 +95,9 @@ test("the lease is renewed while the work runs, and doubles", async () => {
     leases.push(options.leaseMs);
     return renew(key, token, options);
   };
-  const run = await ledger.run("k", () => pause(2_500, "slow"), { leaseMs: 600 });
+  const run = await ledger.run("k", () => pause(3_500, "slow"), { leaseMs: 3_000 });
   assert.equal(run.state, "ran");
-  assert.deepEqual(leases.slice(0, 2), [1_200, 2_400]);
+  assert.deepEqual(leases.slice(0, 2), [6_000, 12_000]);
 });
 
 test("a lost claim aborts the signal; the result is in hand, and nothing is recorded", async () => {
@@ -129,7 +138,11 @@ test("a claim that is lost after its last renewal is found out by complete", asy
     await ledger.complete("k", "somebody else", { upsertOnMissing: true });
     return "late";
   };
-  await assert.rejects(ledger.run("k", work), { code: "CLAIM_LOST", reason: "already-done", result: "late" });
+  await assert.rejects(ledger.run("k", work), {
+    code: "CLAIM_LOST",
+    reason: "already-done",
+    result: "late",
+  });
   assert.equal(text((await ledger.get("k")).payload), "somebody else");
 });
 
@@ -137,7 +150,9 @@ test("a store that fails for a while delays the recording only", async () => {
   const store = new FaultyStore();
   const ledger = new Ledger({ store });
   const run = await ledger.run("k", () => {
-    store.arm(1, () => { throw new Error("away"); });
+    store.arm(1, () => {
+      throw new Error("away");
+    });
     return "worked";
   });
   assert.equal(run.state, "ran");
@@ -148,7 +163,10 @@ test("a swap that landed and was answered by an error is known as one's own", as
   const store = new FaultyStore();
   const ledger = new Ledger({ store });
   const run = await ledger.run("k", () => {
-    store.arm(2, (effect) => { effect(); throw new Error("the answer was lost"); });
+    store.arm(2, (effect) => {
+      effect();
+      throw new Error("the answer was lost");
+    });
     return "worked";
   });
   assert.equal(run.state, "ran");
@@ -157,10 +175,16 @@ test("a swap that landed and was answered by an error is known as one's own", as
 test("an outcome that cannot be recorded comes with its claim and its result", async () => {
   const store = new FaultyStore();
   const ledger = new Ledger({ store });
-  const run = ledger.run("k", () => {
-    store.get = () => { throw new Error("away"); };
-    return "worked";
-  }, { leaseMs: 400 });
+  const run = ledger.run(
+    "k",
+    () => {
+      store.get = () => {
+        throw new Error("away");
+      };
+      return "worked";
+    },
+    { leaseMs: 400 },
+  );
   await assert.rejects(run, (error) => {
     assert.ok(error instanceof NotRecordedError);
     assert.ok(error.cause instanceof UnavailableError);
@@ -171,7 +195,10 @@ test("an outcome that cannot be recorded comes with its claim and its result", a
 
 test("what is no payload is not recorded, and the claim stays: the work was done", async () => {
   const ledger = inMemory();
-  await assert.rejects(ledger.run("k", () => 7), { code: "NOT_RECORDED", result: 7 });
+  await assert.rejects(
+    ledger.run("k", () => 7),
+    { code: "NOT_RECORDED", result: 7 },
+  );
   assert.equal((await ledger.begin("k")).state, "inflight");
 });
 

@@ -95,8 +95,23 @@ for (const scene of Object.keys(SCENES)) {
     let errors = 0;
     for (let at = 1; at <= calls; at += 1) {
       for (const [, make, code] of THROWN) {
-        const before = await failing(scene, at, () => { throw make(); }, code);
-        const after = await failing(scene, at, (effect) => { effect(); throw make(); }, code);
+        const before = await failing(
+          scene,
+          at,
+          () => {
+            throw make();
+          },
+          code,
+        );
+        const after = await failing(
+          scene,
+          at,
+          (effect) => {
+            effect();
+            throw make();
+          },
+          code,
+        );
         errors += Number(before !== undefined) + Number(after !== undefined);
       }
     }
@@ -116,7 +131,9 @@ test("a store that fails for good never leads to fresh", async () => {
   const store = new FaultyStore();
   const ledger = new Ledger({ store });
   for (const name of ["get", "increment", "set", "compareAndSwap"]) {
-    store[name] = () => { throw new Error("down"); };
+    store[name] = () => {
+      throw new Error("down");
+    };
     await assert.rejects(ledger.begin("k"), { code: /UNAVAILABLE|OUTCOME_UNKNOWN/ });
     delete store[name];
   }
@@ -127,13 +144,22 @@ test("a clock that fails ends the call, and the next goes on", async () => {
   const store = new FaultyStore();
   let read = () => 1_000;
   const ledger = new Ledger({ store, clock: () => read() });
-  for (const bad of [() => NaN, () => -1, () => 1.5, () => "7", () => 2 ** 60, () => { throw new Error("no clock"); }]) {
+  for (const bad of [
+    () => NaN,
+    () => -1,
+    () => 1.5,
+    () => "7",
+    () => 2 ** 60,
+    () => {
+      throw new Error("no clock");
+    },
+  ]) {
     read = bad;
     await assert.rejects(ledger.begin("k"), { code: "OUTCOME_UNKNOWN" });
     await assert.rejects(ledger.get("k"), { code: "UNAVAILABLE" });
     read = () => 1_000;
     await goesOn(new Ledger({ store: new FaultyStore() }), "a new ledger");
-    assert.equal((await ledger.get("k")), undefined);
+    assert.equal(await ledger.get("k"), undefined);
   }
   assert.equal((await ledger.begin("k")).state, "fresh");
 });

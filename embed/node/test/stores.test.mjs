@@ -86,12 +86,19 @@ test("Redis: what cannot be reached, and what is no URL", async () => {
 
 test("SQLite: another program's file, and a newer one, are left alone", async () => {
   await withFolder(async (folder) => {
-    writeFileSync(`${folder}/text.db`, "this is no database, and long enough to be looked at".repeat(9));
+    writeFileSync(
+      `${folder}/text.db`,
+      "this is no database, and long enough to be looked at".repeat(9),
+    );
     const { default: Database } = await import("better-sqlite3");
     new Database(`${folder}/other.db`).exec("CREATE TABLE t (x)").close();
     new SqliteStore(`${folder}/newer.db`).set("k", new Uint8Array(1));
     new Database(`${folder}/newer.db`).exec("PRAGMA user_version = 2").close();
-    const rows = [["text", /not a database/], ["other", /another program/], ["newer", /newer version/]];
+    const rows = [
+      ["text", /not a database/],
+      ["other", /another program/],
+      ["newer", /newer version/],
+    ];
     for (const [name, why] of rows) {
       const store = new SqliteStore(`${folder}/${name}.db`);
       assert.throws(() => store.get("k"), why);

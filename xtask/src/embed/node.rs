@@ -38,10 +38,13 @@ pub(super) fn build(supplies: &Supplies<'_>) -> Result<Node> {
     Ok(node)
 }
 
-/// Builds the package and runs its tests, the last of which packs and installs it.
+/// Builds the package, checks how its sources are written and runs its tests; one of them packs
+/// and installs it.
 pub(super) fn test(supplies: &Supplies<'_>) -> Result<()> {
     let node = build(supplies)?;
     let folder = supplies.root.join("embed/node");
+    let mut format = node.command("npm", &folder);
+    shell::run(format.args(["run", "--silent", "format"]))?;
     let mut tests: Vec<PathBuf> = Vec::new();
     for entry in fs::read_dir(folder.join("test"))? {
         let path = entry?.path();

@@ -76,4 +76,3 @@ function checkWait(waitMs: number = 0): number {
   }
   return waitMs;
 }
-

@@ -43,7 +43,11 @@ export async function complete(
       return await completeOnce(ledger, key, payload, token, options);
     } catch (error) {
       const waitMs = pauseBefore(error, pauseMs);
-      if (waitMs === undefined || attempt === ATTEMPTS || performance.now() + waitMs >= leaseEndMs) {
+      if (
+        waitMs === undefined ||
+        attempt === ATTEMPTS ||
+        performance.now() + waitMs >= leaseEndMs
+      ) {
         throw error;
       }
       await pause(waitMs);

@@ -6,7 +6,14 @@
 
 import { resolve } from "node:path";
 
-import { PAGE_KEYS, addToCounter, checkKey, counterBytes, StoreError, wrongKind } from "../store.js";
+import {
+  PAGE_KEYS,
+  addToCounter,
+  checkKey,
+  counterBytes,
+  StoreError,
+  wrongKind,
+} from "../store.js";
 import type { Page, Store, ThreadSpec, Versioned } from "../store.js";
 import { openFile } from "./sqlite/file.js";
 import type { Database, Statement } from "./sqlite/engine.js";
@@ -59,8 +66,7 @@ export class SqliteStore implements Store {
   get(key: string): Versioned | undefined {
     checkKey(key);
     const row = this.#read((statements) => statements.get.get(key)) as
-      | { value: Uint8Array | bigint; version: bigint }
-      | undefined;
+      { value: Uint8Array | bigint; version: bigint } | undefined;
     if (row === undefined) {
       return undefined;
     }

@@ -146,4 +146,3 @@ function show(value) {
   const text = JSON.stringify(value, write);
   return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}...`;
 }
-

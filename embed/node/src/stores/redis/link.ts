@@ -43,8 +43,7 @@ export interface LinkData {
 
 /** What the thread answers to question `number`. */
 export type Reply = { number: number } & (
-  | { answer: unknown }
-  | { failure: string; code: StoreErrorCode }
+  { answer: unknown } | { failure: string; code: StoreErrorCode }
 );
 
 /**

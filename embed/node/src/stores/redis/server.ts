@@ -106,7 +106,10 @@ export class Server {
     if (replicas === 0) {
       return answering;
     }
-    const [answer, holding] = await Promise.all([answering, this.#redis.wait(replicas, replicasMs)]);
+    const [answer, holding] = await Promise.all([
+      answering,
+      this.#redis.wait(replicas, replicasMs),
+    ]);
     if (holding < replicas) {
       throw new StoreError(`Redis: ${holding} of ${replicas} replicas hold the write so far`);
     }
@@ -128,9 +131,7 @@ export class Server {
 /** `ioredis` takes bytes as `Buffer` only. */
 function binary(parameters: (string | Uint8Array)[]): (string | Buffer)[] {
   return parameters.map((part) =>
-    typeof part === "string"
-      ? part
-      : Buffer.from(part.buffer, part.byteOffset, part.byteLength),
+    typeof part === "string" ? part : Buffer.from(part.buffer, part.byteOffset, part.byteLength),
   );
 }
 
