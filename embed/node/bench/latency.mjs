@@ -1,30 +1,53 @@
-// Time of a `begin` and its `complete`, by store. `node bench/latency.mjs [PAIRS]`
+// Time of a `begin` and its `complete` on keys that are new, by store and size of the payload.
+// `npm run bench [-- REDIS_URL]`
+//
+// Rounds of a hundred pairs: the quickest tells what the code takes, the median what this machine
+// made of it.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { Ledger, MemoryStore } from "idempotency-ledger";
+import { Ledger, MemoryStore, RedisStore, SqliteStore } from "idempotency-ledger";
 
-const pairs = Number(process.argv[2] ?? 50_000);
+const ROUND = 100;
 
-async function measure(name, ledger, count, payload) {
-  const pair = async (key) => {
-    const { token } = await ledger.begin(key);
-    await ledger.complete(key, payload, { token });
-  };
-  for (let number = 0; number < count / 10; number += 1) {
-    await pair(`warm-${number}`);
+/** Prints what one row took; calls one after the other. */
+async function measure(name, options, rounds, payloadBytes) {
+  const ledger = new Ledger(options);
+  const payload = new Uint8Array(payloadBytes).fill(120);
+  const times = [];
+  let number = 0;
+  const warming = Math.ceil(rounds / 4);
+  for (let round = -warming; round < rounds; round += 1) {
+    const start = performance.now();
+    for (let index = 0; index < ROUND; index += 1) {
+      const key = `key-${(number += 1)}`;
+      const { token } = await ledger.begin(key);
+      await ledger.complete(key, payload, { token });
+    }
+    if (round >= 0) {
+      times.push(((performance.now() - start) * 1_000) / ROUND);
+    }
   }
-  const start = performance.now();
-  for (let number = 0; number < count; number += 1) {
-    await pair(`key-${number}`);
-  }
-  const each = ((performance.now() - start) * 1_000) / count;
-  console.log(`${name.padEnd(40)} ${each.toFixed(1).padStart(9)} µs a pair, ${count} pairs`);
+  await ledger.close();
+  times.sort((one, other) => one - other);
+  const shown = [times[0], times[times.length >> 1]].map((time) => time.toFixed(1).padStart(9));
+  console.log(`| ${name.padEnd(32)} | ${shown.join(" | ")} |`);
 }
 
-const bytes = (size) => new Uint8Array(size).fill(120);
-await measure("memory, 100 B", new Ledger({ store: new MemoryStore() }), pairs, bytes(100));
-await measure("memory, 1 KiB", new Ledger({ store: new MemoryStore() }), pairs, bytes(1024));
-await measure("memory, 64 KiB", new Ledger({ store: new MemoryStore() }), pairs / 20, bytes(65536));
+const folder = mkdtempSync(join(tmpdir(), "ledger-"));
+const sqlite = (name) => new SqliteStore(join(folder, name));
+console.log(`| µs for a pair, Node ${process.versions.node.padEnd(12)} |  quickest |    median |`);
+console.log(`| ${"-".repeat(32)} | --------- | --------- |`);
+await measure("memory, 100 B", { store: new MemoryStore() }, 500, 100);
+await measure("memory, 1 KiB", { store: new MemoryStore() }, 500, 1_024);
+await measure("memory, 64 KiB", { store: new MemoryStore() }, 20, 65_536);
+await measure("SQLite, 100 B", { store: sqlite("a.db"), threads: 0 }, 10, 100);
+await measure("SQLite in a thread, 100 B", { store: sqlite("b.db") }, 10, 100);
+const url = process.argv[2];
+if (url !== undefined) {
+  const store = () => new RedisStore(url, { prefix: `bench-${process.pid}:` });
+  await measure("Redis in a thread, 100 B", { store: store() }, 10, 100);
+}
+rmSync(folder, { recursive: true });

@@ -1,10 +1,13 @@
-// Begins and completes many keys in one process, and prints how its memory grew after the first
-// thousand, in bytes. `node --expose-gc pairs.mjs PAIRS [FILE]`
+// Begins and completes many keys in one process, and prints how its memory grew, in bytes: from the
+// first thousand to the end, and in the second half. `node --expose-gc pairs.mjs PAIRS [FILE]`
 
 import { Ledger, MemoryStore, SqliteStore } from "idempotency-ledger";
 
-const [, , pairs, file] = process.argv;
+const [, , count, file] = process.argv;
+const pairs = Number(count);
 const FIRST = 1_000;
+/** After so many the store in memory forgets. */
+const KEPT = 50;
 const PAYLOAD = new Uint8Array(1_024).fill(120);
 
 /** In memory the records themselves would grow: this store forgets them now and then. */
@@ -47,16 +50,25 @@ function memory() {
   return { resident: rss, used: heapUsed + external };
 }
 
-let first;
-for (let number = 1; number <= Number(pairs); number += 1) {
+const marks = new Map([
+  [FIRST, undefined],
+  [pairs / 2, undefined],
+  [pairs, undefined],
+]);
+for (let number = 1; number <= pairs; number += 1) {
   const { token } = await ledger.begin(`key-${number}`);
   await ledger.complete(`key-${number}`, PAYLOAD, { token });
-  if (number % FIRST === 0) {
+  if (number % KEPT === 0) {
     store.forget?.();
   }
-  if (number === FIRST) {
-    first = memory();
+  if (marks.has(number)) {
+    marks.set(number, memory());
   }
 }
-const { resident, used } = memory();
-console.log(JSON.stringify({ resident: resident - first.resident, used: used - first.used }));
+const [first, half, last] = [...marks.values()];
+const grown = {
+  resident: last.resident - first.resident,
+  secondHalf: last.resident - half.resident,
+  used: last.used - first.used,
+};
+console.log(JSON.stringify(grown));
