@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import test from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 
 import { Ledger, MemoryStore, RedisStore, SqliteStore, StoreError } from "idempotency-ledger";
 
@@ -33,6 +34,8 @@ test("Redis", (context) =>
     await context.test("a server that does not flush is refused where asked", () => {
       assert.throws(() => new RedisStore(url, { fsync: "always" }).get("k"), /appendonly/);
     });
+    await context.test("a cut connection is made again", () => reconnects(url, command));
+    await context.test("a server that hangs is given up", () => givesUp(url, command));
     await context.test("replicas that are missing fail a write", () => {
       const store = new RedisStore(url, { replicas: 1, replicasMs: 10 });
       assert.throws(() => store.set("k", new Uint8Array(1)), /0 of 1 replicas/);
@@ -68,6 +71,36 @@ async function refusesEviction(url, command) {
   await command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
   assert.throws(() => new RedisStore(url).get("k"), /evicts keys/);
   await command("CONFIG", "SET", "maxmemory-policy", "noeviction");
+}
+
+/** Calls may fail meanwhile; which, is a matter of the moment. */
+async function reconnects(url, command) {
+  const ledger = new Ledger({ store: new RedisStore(url, { prefix: "cut:" }) });
+  for (let round = 0; round < 5; round += 1) {
+    assert.equal((await ledger.begin(`before ${round}`)).state, "fresh");
+    await command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+    let state;
+    for (let attempt = 0; attempt < 100 && state === undefined; attempt += 1) {
+      ({ state } = await ledger.begin(`after ${round}`).catch(async (error) => {
+        assert.match(error.code, /^(UNAVAILABLE|OUTCOME_UNKNOWN)$/);
+        await pause(50);
+        return {};
+      }));
+    }
+    // In flight, where the claim had landed and its answer was lost.
+    assert.match(state, /^(fresh|inflight)$/);
+  }
+  await ledger.close();
+}
+
+async function givesUp(url, command) {
+  const ledger = new Ledger({ store: new RedisStore(url, { prefix: "hang:" }) });
+  assert.equal((await ledger.begin("before")).state, "fresh");
+  // Longer than a command may take, by less than another one may.
+  await command("CLIENT", "PAUSE", "6000", "ALL");
+  await assert.rejects(ledger.begin("k"), { code: /^(UNAVAILABLE|OUTCOME_UNKNOWN)$/ });
+  assert.equal((await ledger.begin("after")).state, "fresh");
+  await ledger.close();
 }
 
 test("Redis: what cannot be reached, and what is no URL", async () => {
