@@ -108,6 +108,8 @@ class Thread {
     worker.on("message", (answer: Answer) => this.#answered(worker, answer));
     worker.on("error", (error) => ended(`the thread failed: ${error}`));
     worker.on("exit", () => ended("the thread ended"));
+    // Only calls under way keep the process alive.
+    worker.unref();
     return worker;
   }
 
@@ -116,7 +118,6 @@ class Thread {
     this.#waiting.delete(answer.id);
     clearTimeout(waiting?.timer);
     if (this.#waiting.size === 0) {
-      // Only calls under way keep the process alive.
       worker.unref();
     }
     waiting?.settle(answer);

@@ -164,6 +164,19 @@ test("a clock that fails ends the call, and the next goes on", async () => {
   assert.equal((await ledger.begin("k")).state, "fresh");
 });
 
+test("a value that the component's memory cannot hold ends the instance, not the ledger", async () => {
+  const store = new FaultyStore();
+  const ledger = new Ledger({ store });
+  const huge = { value: new Uint8Array(32 << 20), version: 1n };
+  for (let round = 0; round < 3; round += 1) {
+    store.get = () => huge;
+    await assert.rejects(ledger.begin("k"), { code: "OUTCOME_UNKNOWN" });
+    await assert.rejects(ledger.get("k"), { code: "UNAVAILABLE" });
+    delete store.get;
+    assert.equal((await ledger.begin(`k${round}`)).state, "fresh");
+  }
+});
+
 test("a store that calls its own ledger is told so", async () => {
   const store = new FaultyStore();
   const ledger = new Ledger({ store });

@@ -3,5 +3,7 @@
 import { Ledger, SqliteStore } from "idempotency-ledger";
 
 const ledger = new Ledger({ store: new SqliteStore(process.argv[2]) });
+// The first call starts the thread, also where it cannot be sent there.
+await ledger.begin(() => 1).catch(({ code }) => console.log(code));
 const { state } = await ledger.begin("k");
 console.log(state);
