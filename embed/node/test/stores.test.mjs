@@ -9,6 +9,7 @@ import { Ledger, MemoryStore, RedisStore, SqliteStore, StoreError } from "idempo
 
 import { CONTRACT } from "./contract.mjs";
 import { withFolder } from "./folder.mjs";
+import { execute } from "./raw-sqlite.mjs";
 import { withRedis } from "./redis.mjs";
 import { readAll } from "./vectors/file.mjs";
 import { runAll } from "./vectors/run.mjs";
@@ -123,10 +124,9 @@ test("SQLite: another program's file, and a newer one, are left alone", async ()
       `${folder}/text.db`,
       "this is no database, and long enough to be looked at".repeat(9),
     );
-    const { default: Database } = await import("better-sqlite3");
-    new Database(`${folder}/other.db`).exec("CREATE TABLE t (x)").close();
+    await execute(`${folder}/other.db`, "CREATE TABLE t (x)");
     new SqliteStore(`${folder}/newer.db`).set("k", new Uint8Array(1));
-    new Database(`${folder}/newer.db`).exec("PRAGMA user_version = 2").close();
+    await execute(`${folder}/newer.db`, "PRAGMA user_version = 2");
     const rows = [
       ["text", /not a database/],
       ["other", /another program/],

@@ -17,6 +17,9 @@ use crate::testing::Size;
 const OLDEST_MAJOR: u32 = 20;
 const NODE_VERSION: &str = "20.19.5";
 
+/// A later release, which the tests run on too at full size: it brings SQLite along.
+const LATER_VERSION: &str = "24.22.3";
+
 /// Most seconds of all tests.
 const TEST_LIMIT_S: u64 = 900;
 
@@ -53,8 +56,16 @@ pub(super) fn test(supplies: &Supplies<'_>) -> Result<()> {
         }
     }
     tests.sort();
+    run_tests(&node, supplies, &tests)?;
+    if supplies.size == Size::Full {
+        run_tests(&Node::fetch(supplies.root, LATER_VERSION)?, supplies, &tests)?;
+    }
+    Ok(())
+}
+
+fn run_tests(node: &Node, supplies: &Supplies<'_>, tests: &[PathBuf]) -> Result<()> {
     let size = if supplies.size == Size::Full { "full" } else { "small" };
-    let mut run = node.command("node", &folder);
+    let mut run = node.command("node", &supplies.root.join("embed/node"));
     run.args(["--test", "--test-reporter=spec", "--test-concurrency=2"]).args(tests);
     run.env("LEDGER_TEST_SIZE", size);
     run.env("IDEMPOTENCY_COMMAND", command(supplies.root)?);
@@ -82,24 +93,29 @@ fn install(node: &Node, folder: &Path) -> Result<()> {
 }
 
 impl Node {
-    /// The machine's, or one from npm's registry in `target/tools`.
+    /// The machine's, or one from npm's registry.
     fn find(root: &Path) -> Result<Self> {
-        let path = env::var_os("PATH").unwrap_or_default();
-        if let Some(node) = Self::on(path.clone()) {
+        if let Some(node) = Self::on(env::var_os("PATH").unwrap_or_default()) {
             return Ok(node);
         }
         say(format!("the machine has no Node {OLDEST_MAJOR} or later: installing {NODE_VERSION}"));
-        let tools = root.join("target/tools/node");
+        Self::fetch(root, NODE_VERSION)
+    }
+
+    /// This release from npm's registry, in `target/tools`.
+    fn fetch(root: &Path, version: &str) -> Result<Self> {
+        let tools = root.join("target/tools").join(format!("node-{version}"));
         fs::create_dir_all(&tools)?;
         let machine = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
         let package = format!("node-linux-{machine}");
         let mut npm = Command::new("npm");
         npm.args(["install", "--no-audit", "--no-fund", "--prefix"]).arg(&tools);
-        shell::run(npm.arg(format!("{package}@{NODE_VERSION}")))?;
+        shell::run(npm.arg(format!("{package}@{version}")))?;
         let bin = tools.join("node_modules").join(package).join("bin");
+        let path = env::var_os("PATH").unwrap_or_default();
         let folders = [bin].into_iter().chain(env::split_paths(&path));
         let node = Self::on(env::join_paths(folders)?);
-        node.with_context(|| format!("Node {NODE_VERSION} does not run on this machine"))
+        node.with_context(|| format!("Node {version} does not run on this machine"))
     }
 
     /// The Node on this search path, if it is recent enough.

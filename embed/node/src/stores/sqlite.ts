@@ -37,7 +37,8 @@ interface Statements {
 }
 
 /**
- * A store in one SQLite file, by the package `better-sqlite3`, version 12.
+ * A store in one SQLite file, by the package `better-sqlite3`, version 12, where it is installed,
+ * else by `node:sqlite`, which Node has from 22.16 on.
  *
  * An answered write survives `kill -9` and the loss of power, as far as the disk keeps what it
  * acknowledges: write-ahead log, `synchronous = FULL`. Several processes of one machine may use
@@ -208,7 +209,7 @@ function rollBack(database: Database): void {
 }
 
 function prepare(database: Database): Statements {
-  const statement = (sql: string) => database.prepare(sql).safeIntegers(true);
+  const statement = (sql: string) => database.prepare(sql);
   return {
     get: statement("SELECT value, version FROM entry WHERE key = ?"),
     kind: statement(

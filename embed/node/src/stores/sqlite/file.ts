@@ -55,13 +55,13 @@ export function openFile(path: string): Database {
 
 function prepareFile(database: Database): void {
   const wait = <R>(call: () => R) => patiently(call, OPEN_ATTEMPTS, OPEN_PAUSE_MS);
-  database.pragma("synchronous = FULL", { simple: true });
+  database.pragma("synchronous = FULL");
   // Only macOS knows a difference between flushing to the disk and flushing the disk.
-  database.pragma("fullfsync = 1", { simple: true });
-  database.pragma("checkpoint_fullfsync = 1", { simple: true });
+  database.pragma("fullfsync = 1");
+  database.pragma("checkpoint_fullfsync = 1");
   // Look before anything is changed: the file may be another program's.
   wait(() => isEmpty(database));
-  const mode = wait(() => database.pragma("journal_mode = WAL", { simple: true }));
+  const mode = wait(() => database.pragma("journal_mode = WAL"));
   if (mode !== "wal") {
     throw new StoreError(`SQLite keeps the journal mode ${mode}, the ledger needs WAL`);
   }
@@ -70,7 +70,7 @@ function prepareFile(database: Database): void {
 
 /** Whether the file holds nothing yet; throws where it is no ledger's of this version. */
 function isEmpty(database: Database): boolean {
-  const number = (sql: string) => Number(database.pragma(sql, { simple: true }));
+  const number = (sql: string) => Number(database.pragma(sql));
   const id = number("application_id");
   const version = number("user_version");
   if (id === APPLICATION_ID && version === SCHEMA_VERSION) {
@@ -81,9 +81,9 @@ function isEmpty(database: Database): boolean {
     throw new StoreError(`the file was made by a newer version (${known})`);
   }
   const { tables } = database.prepare("SELECT count(*) AS tables FROM sqlite_schema").get() as {
-    tables: number;
+    tables: bigint;
   };
-  if (id !== 0 || version !== 0 || tables !== 0) {
+  if (id !== 0 || version !== 0 || tables !== 0n) {
     throw new StoreError("the file is another program's");
   }
   return true;
@@ -95,8 +95,8 @@ function makeSchema(database: Database): void {
   try {
     if (isEmpty(database)) {
       database.exec(SCHEMA);
-      database.pragma(`application_id = ${APPLICATION_ID}`, { simple: true });
-      database.pragma(`user_version = ${SCHEMA_VERSION}`, { simple: true });
+      database.pragma(`application_id = ${APPLICATION_ID}`);
+      database.pragma(`user_version = ${SCHEMA_VERSION}`);
     }
     database.exec("COMMIT");
   } catch (error) {

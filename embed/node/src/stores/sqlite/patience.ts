@@ -30,7 +30,9 @@ export function patiently<R>(call: () => R, looks = LOOKS, pauseMs = PAUSE_MS): 
   return call();
 }
 
+/** `SQLITE_BUSY` and `SQLITE_LOCKED`, by name or by number. */
 function isBusy(error: unknown): boolean {
-  const { code } = error as { code?: unknown };
-  return typeof code === "string" && /^SQLITE_(BUSY|LOCKED)/.test(code);
+  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
+  const named = typeof code === "string" && /^SQLITE_(BUSY|LOCKED)/.test(code);
+  return named || (typeof errcode === "number" && [5, 6].includes(errcode & 0xff));
 }
