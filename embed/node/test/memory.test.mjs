@@ -22,6 +22,9 @@ const MAX_BYTES = {
   used: 2e6,
 };
 
+/** In fewer pairs V8 is still compiling in the second half. */
+const SETTLED_PAIRS = 100_000;
+
 /** V8 sizes its young generation at will, which is no leak: it is held to one size. */
 const FLAGS = ["--expose-gc", "--max-semi-space-size=1"];
 
@@ -31,6 +34,9 @@ async function check(pairs, ...rest) {
   const shown = Object.entries(grown).map(([what, bytes]) => `${what} ${(bytes / 1e6).toFixed(1)}`);
   console.log(`${pairs} pairs, growth in MB: ${shown.join(", ")}`);
   for (const [what, max] of Object.entries(MAX_BYTES)) {
+    if (what === "secondHalf" && pairs < SETTLED_PAIRS) {
+      continue;
+    }
     assert.ok(grown[what] < max, `${what}: ${grown[what]} bytes more`);
   }
 }
