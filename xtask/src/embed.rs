@@ -10,6 +10,7 @@ use crate::stamp::{self, BUILDS};
 use crate::testing::Size;
 
 mod c;
+mod node;
 mod page;
 mod python;
 mod wasmtime;
@@ -26,6 +27,7 @@ struct Package {
 
 const PACKAGES: &[Package] = &[
     Package { name: "c", build: c::build, test: c::test },
+    Package { name: "node", build: |supplies| node::build(supplies).map(drop), test: node::test },
     Package {
         name: "python",
         build: |supplies| python::build(supplies).map(drop),

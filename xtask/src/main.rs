@@ -44,7 +44,7 @@ cargo xtask TASK
                  with servers that the tests start
   servers        install the servers that the tests need and that are missing
   build          build the components into target/components
-  embed [c|python [build|test]]
+  embed [c|node|python [build|test]]
                  build and test the packages for other hosts; all where none is named
   compose APP    compose a component, a module or a crate with the ledger; -o OUT.wasm
   shop APP.wasm LEDGER.db ORDER CENTS
