@@ -24,6 +24,8 @@
 mod listing;
 mod pace;
 
+pub(crate) use pace::Pace;
+
 mod spin_redis;
 mod spin_sqlite;
 

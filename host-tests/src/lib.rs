@@ -3,6 +3,7 @@
 //! - [`oracle`]: the promises, independent of the code, and whether a history keeps them.
 //! - [`chaos`]: seeded histories of many instances of the component, with all that goes wrong.
 //! - [`doubles`]: stores that behave as hosts really do.
+//! - [`spin`]: a double of Spin that serves an app, on real files and servers.
 //! - [`vectors`]: the conformance vectors of `vectors/*.json`, and what runs them.
 //! - [`Target`]: a ledger as the tests see it: calls in, answers in the words of the WIT out,
 //!   a clock set by hand, a look at the store.
@@ -16,6 +17,7 @@
 pub mod chaos;
 pub mod doubles;
 pub mod servers;
+pub mod spin;
 
 mod proxy;
 

@@ -9,11 +9,13 @@ mod nats;
 mod postgres;
 mod process;
 mod redis;
+mod spin;
 
 pub use certificate::Certificate;
 pub use nats::{NatsCluster, NatsServer};
 pub use postgres::PostgresServer;
 pub use redis::RedisServer;
+pub use spin::SpinServer;
 
 use std::net::TcpListener;
 

@@ -11,8 +11,11 @@ use crate::toolchain::Toolchain;
 use crate::{deny, embed, guest, model, package, reproducible, stamp, stores, wit};
 
 /// Workspaces of their own, and where each is built.
-const OTHER_WORKSPACES: &[(&str, &str)] =
-    &[("examples/charge", "target/examples"), ("xtask/compose", "target/compose")];
+const OTHER_WORKSPACES: &[(&str, &str)] = &[
+    ("examples/charge", "target/examples"),
+    ("examples/spin", "target/examples"),
+    ("xtask/compose", "target/compose"),
+];
 
 /// Runs every check and prints how long each took.
 pub(crate) fn run(root: &Path, size: Size) -> Result<()> {

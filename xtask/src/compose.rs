@@ -56,7 +56,7 @@ fn parse(arguments: &[String]) -> Result<Request> {
 }
 
 /// Compiles the crate in `folder` and answers where its module is.
-fn build_app(root: &Path, toolchain: &Toolchain, folder: &Path) -> Result<PathBuf> {
+pub(crate) fn build_app(root: &Path, toolchain: &Toolchain, folder: &Path) -> Result<PathBuf> {
     say(format!("compiling {} for {TARGET}", folder.display()));
     let mut cargo = toolchain.cargo(root);
     cargo.args(["build", "--release", "--locked", "--target", TARGET, "--manifest-path"]);

@@ -15,6 +15,7 @@ mod package;
 mod reproducible;
 mod shell;
 mod shop;
+mod spin;
 mod stores;
 mod testing;
 mod toolchain;
@@ -49,6 +50,8 @@ cargo xtask TASK
   compose APP    compose a component, a module or a crate with the ledger; -o OUT.wasm
   shop APP.wasm LEDGER.db ORDER CENTS
                  one request to a composed example, see examples/
+  spin [ARGS]    serve the example for Spin on the double of Spin, see examples/spin/;
+                 `spin build` builds it only
   package        make the host crate's package, with the components in it
   reproducible   build the components once more, in another folder, and compare the bytes
   check-model [--full] [ARGS]
@@ -91,6 +94,8 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         ("build", []) => guest::ensure(&root).map(drop),
         ("compose", rest) => compose::compose(&root, rest),
         ("shop", rest) => shop::shop(&root, rest),
+        ("spin", [word]) if word == "build" => spin::build(&root),
+        ("spin", rest) => spin::spin(&root, rest),
         ("package", []) => package::package(&root),
         ("reproducible", []) => {
             let toolchain = guest::ensure(&root)?;

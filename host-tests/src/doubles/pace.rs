@@ -10,10 +10,10 @@ const MAX_TURNS: usize = 4;
 const PER_MILLE: u32 = 1_000;
 
 /// See the module.
-pub(super) struct Pace(Mutex<Rng>);
+pub(crate) struct Pace(Mutex<Rng>);
 
 impl Pace {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Pace(Mutex::new(Rng::with_seed(seed)))
     }
 
@@ -26,7 +26,7 @@ impl Pace {
     }
 
     /// True so often out of a thousand times.
-    pub(super) fn happens(&self, per_mille: u32) -> bool {
+    pub(crate) fn happens(&self, per_mille: u32) -> bool {
         per_mille > 0 && self.draw(|rng| rng.u32(0..PER_MILLE)) < per_mille
     }
 

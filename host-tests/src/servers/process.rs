@@ -83,6 +83,11 @@ impl Process {
         let _ = kill(Pid::from_raw(pid), signal);
     }
 
+    /// Whether it has ended.
+    pub(super) fn is_over(&mut self) -> bool {
+        self.child.try_wait().expect("a child").is_some()
+    }
+
     fn wait(&mut self) {
         for _ in 0..LOOKS {
             if self.child.try_wait().expect("a child").is_some() {

@@ -1,0 +1,15 @@
+//! The example for Spin on the double of Spin: an HTTP function and its ledger, on a real SQLite
+//! file and a real Redis server.
+
+mod costs;
+mod data;
+mod facts;
+mod kills;
+mod locked;
+mod manifest;
+mod outage;
+mod promises;
+mod requests;
+mod scene;
+mod simultaneous;
+mod unsound;
