@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::shell::{self, say};
 use crate::testing::{self, Size};
 use crate::toolchain::Toolchain;
-use crate::{deny, embed, guest, model, package, reproducible, stamp, stores, wit};
+use crate::{deny, embed, guest, model, package, release, reproducible, stamp, stores, wit};
 
 /// Workspaces of their own, and where each is built.
 const OTHER_WORKSPACES: &[(&str, &str)] = &[
@@ -31,6 +31,7 @@ fn all(root: &Path, size: Size, steps: &mut Steps) -> Result<()> {
     steps.run("wit", || wit::check(root))?;
     let toolchain = steps.run("components", || guest::ensure(root))?;
     steps.run("reproducible", || reproducible::check(root, &toolchain, copies))?;
+    steps.run("release", || release::release(root))?;
     steps.run("dependencies", || dependencies(root))?;
     steps.run("clippy", || clippy(root))?;
     steps.run("clippy, guest", || clippy_guest(root, &toolchain))?;

@@ -12,6 +12,7 @@ mod guest;
 mod mistakes;
 mod model;
 mod package;
+mod release;
 mod reproducible;
 mod shell;
 mod shop;
@@ -50,9 +51,11 @@ cargo xtask TASK
   compose APP    compose a component, a module or a crate with the ledger; -o OUT.wasm
   shop APP.wasm LEDGER.db ORDER CENTS
                  one request to a composed example, see examples/
-  spin [ARGS]    serve the example for Spin on the double of Spin, see examples/spin/;
+  spin [FOLDER] [ARGS]
+                 serve an example for Spin on the double of Spin, see examples/spin/;
                  `spin build` builds it only
   package        make the host crate's package, with the components in it
+  release        write the components to target/release-files, with their metadata and sums
   reproducible   build the components once more, in another folder, and compare the bytes
   check-model [--full] [ARGS]
                  explore every interleaving of small histories; `--strategy cas|ticket`,
@@ -94,9 +97,10 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         ("build", []) => guest::ensure(&root).map(drop),
         ("compose", rest) => compose::compose(&root, rest),
         ("shop", rest) => shop::shop(&root, rest),
-        ("spin", [word]) if word == "build" => spin::build(&root),
+        ("spin", [word]) if word == "build" => spin::build(&root).map(drop),
         ("spin", rest) => spin::spin(&root, rest),
         ("package", []) => package::package(&root),
+        ("release", []) => release::release(&root),
         ("reproducible", []) => {
             let toolchain = guest::ensure(&root)?;
             reproducible::check(&root, &toolchain, 1)

@@ -1,6 +1,6 @@
 //! `cargo xtask spin`: the example for Spin, built here and served on the double of Spin.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Result;
@@ -11,24 +11,41 @@ use crate::{compose, guest};
 /// The example.
 const APP: &str = "examples/spin";
 
-/// Builds the ledger, the example and what composes them.
-pub(crate) fn build(root: &Path) -> Result<()> {
+/// Its store where the caller names none.
+const STORE: &str = "target/examples/spin.db";
+
+/// Builds the ledger, the example and what composes them; answers where the example is.
+pub(crate) fn build(root: &Path) -> Result<PathBuf> {
     let toolchain = guest::ensure(root)?;
     let module = compose::build_app(root, &toolchain, &root.join(APP))?;
     let mut cargo = shell::cargo(&root.join("xtask/compose"));
     cargo.args(["build", "--quiet", "--locked", "--target-dir"]).arg(root.join("target/compose"));
     shell::run(&mut cargo)?;
     say(format!("{} is ready to be composed", module.display()));
-    Ok(())
+    Ok(module)
 }
 
-/// Builds, and serves the example on the double. It is built as the tests of the workspace build
-/// it: otherwise the dependencies have other features, and wasmtime is compiled once more.
+/// Builds, and serves an example on the double, with a bank beside it: the one in Rust, unless the
+/// first argument is another's folder. The double is built as the tests of the workspace build it:
+/// otherwise the dependencies have other features, and wasmtime is compiled once more.
 pub(crate) fn spin(root: &Path, arguments: &[String]) -> Result<()> {
-    build(root)?;
+    let module = build(root)?;
     let mut cargo = shell::cargo(root);
     cargo.args(["test", "--quiet", "--locked", "--workspace", "--no-run", "--test", "spin"]);
     shell::run(&mut cargo)?;
-    let double = shell::target_dir(root).join("debug/spin-double");
-    shell::run(Command::new(double).args(arguments))
+    let mut double = Command::new(shell::target_dir(root).join("debug/spin-double"));
+    let arguments = match arguments.split_first() {
+        Some((folder, rest)) if !folder.starts_with('-') => {
+            double.arg(Path::new(folder).join("spin.toml"));
+            rest
+        }
+        _ => {
+            double.arg(root.join(APP).join("spin.toml")).arg("--source").arg(module);
+            arguments
+        }
+    };
+    if !arguments.iter().any(|argument| ["--sqlite", "--redis"].contains(&argument.as_str())) {
+        double.arg("--sqlite").arg(root.join(STORE));
+    }
+    shell::run(double.arg("--bank").args(arguments))
 }

@@ -6,32 +6,41 @@ use spin_sdk::http::{HeaderMap, HeaderValue, StatusCode};
 /// A whole response.
 pub(crate) type Answer = (StatusCode, HeaderMap, String);
 
-/// The answer, or one that ends the request earlier.
-pub(crate) type Ended = Result<Answer, Answer>;
+/// The answer, or why there is none.
+pub(crate) type Ended = Result<Answer, Failure>;
+
+/// Why a request was not served.
+pub(crate) struct Failure {
+    status: StatusCode,
+    why: String,
+    retry_after_ms: Option<u64>,
+}
+
+impl Failure {
+    /// `why` is for people.
+    pub(crate) fn new(status: StatusCode, why: impl ToString) -> Self {
+        Self { status, why: why.to_string(), retry_after_ms: None }
+    }
+
+    /// It asks for a retry.
+    pub(crate) fn retry_after(self, retry_after_ms: u64) -> Self {
+        Self { retry_after_ms: Some(retry_after_ms), ..self }
+    }
+
+    /// As a response; `retry-after` is in whole seconds, rounded up.
+    pub(crate) fn answer(self) -> Answer {
+        let mut answer = json(self.status, &json!({ "error": self.why }));
+        if let Some(retry_after_ms) = self.retry_after_ms {
+            let seconds = HeaderValue::from(retry_after_ms.div_ceil(1_000));
+            answer.1.insert("retry-after", seconds);
+        }
+        answer
+    }
+}
 
 /// `value` as JSON.
 pub(crate) fn json(status: StatusCode, value: &Value) -> Answer {
     let mut headers = HeaderMap::new();
     headers.insert("content-type", HeaderValue::from_static("application/json"));
     (status, headers, value.to_string())
-}
-
-/// Why the request was not served, for people.
-pub(crate) fn failure(status: StatusCode, why: impl ToString) -> Answer {
-    json(status, &json!({ "error": why.to_string() }))
-}
-
-/// The same answer with a header.
-pub(crate) fn with(
-    mut answer: Answer,
-    name: &'static str,
-    value: impl Into<HeaderValue>,
-) -> Answer {
-    answer.1.insert(name, value.into());
-    answer
-}
-
-/// The same answer, which asks for a retry: whole seconds, rounded up.
-pub(crate) fn retry_after(answer: Answer, retry_after_ms: u64) -> Answer {
-    with(answer, "retry-after", retry_after_ms.div_ceil(1_000))
 }

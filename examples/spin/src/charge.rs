@@ -11,18 +11,19 @@
 //! | 502 | the bank did not answer; it may have charged: try again with the same key |
 //! | 503 | the store failed; the bank was not asked by this request: try again |
 
+use std::str::FromStr;
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Limited};
 use idempotency_ledger_client::{Claim, Error, Idempotency, Run};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::{Digest, Sha256};
-use spin_sdk::http::{HeaderMap, StatusCode};
+use spin_sdk::http::{HeaderMap, HeaderValue, StatusCode};
 use spin_sdk::variables;
 use spin_sdk::wasip3::http_compat::IncomingRequestBody;
 
-use crate::answer::{Answer, Ended, failure, json, retry_after, with};
+use crate::answer::{Answer, Ended, Failure, json};
 use crate::bank;
 
 /// An order is small.
@@ -51,69 +52,72 @@ pub(crate) async fn charge(headers: &HeaderMap, body: IncomingRequestBody) -> En
         .fingerprint(fingerprint);
     // The bank is told the token too: it can refuse a worker that comes late.
     let work = async |claim: &Claim| bank::charge(&bank_url, &order, claim.token).await;
-    charges
-        .run_async(key, work)
-        .await
-        .map_or_else(|error| Err(refused(error)), |run| Ok(ended(run)))
+    charges.run_async(key, work).await.map_err(refused).and_then(ended)
 }
 
-fn key(headers: &HeaderMap) -> Result<&str, Answer> {
+fn key(headers: &HeaderMap) -> Result<&str, Failure> {
     let key = headers.get("idempotency-key").and_then(|value| value.to_str().ok());
-    key.ok_or_else(|| failure(StatusCode::BAD_REQUEST, "the header Idempotency-Key is missing"))
+    let missing = "the header Idempotency-Key is missing";
+    key.ok_or_else(|| Failure::new(StatusCode::BAD_REQUEST, missing))
 }
 
 /// The order, and what tells its request from others with the same key.
-async fn read(body: IncomingRequestBody) -> Result<(Order, Vec<u8>), Answer> {
-    let bad = |why: &dyn ToString| failure(StatusCode::BAD_REQUEST, why.to_string());
+async fn read(body: IncomingRequestBody) -> Result<(Order, Vec<u8>), Failure> {
+    let bad = |why: String| Failure::new(StatusCode::BAD_REQUEST, why);
     let body = Limited::new(body, MAX_BODY_BYTES).collect().await;
-    let body = body.map_err(|why| bad(&why))?.to_bytes();
-    let order = serde_json::from_slice(&body).map_err(|why| bad(&why))?;
+    let body = body.map_err(|why| bad(why.to_string()))?.to_bytes();
+    let order = serde_json::from_slice(&body).map_err(|why| bad(why.to_string()))?;
     Ok((order, Sha256::digest(&body).to_vec()))
 }
 
 /// A variable of the component, as `spin.toml` sets it.
-async fn variable<T: std::str::FromStr>(name: &'static str) -> Result<T, Answer> {
-    let wrong = |why| failure(StatusCode::INTERNAL_SERVER_ERROR, format!("variable {name}: {why}"));
+async fn variable<T: FromStr>(name: &'static str) -> Result<T, Failure> {
+    let wrong = |why: String| {
+        Failure::new(StatusCode::INTERNAL_SERVER_ERROR, format!("variable {name}: {why}"))
+    };
     let value = variables::get(name).await.map_err(|error| wrong(error.to_string()))?;
     value.parse().map_err(|_| wrong(format!("`{value}` does not fit")))
 }
 
-fn ended(run: Run<String>) -> Answer {
-    let charged = |receipt: &str| json(StatusCode::CREATED, &json!({ "receipt": receipt }));
+fn ended(run: Run<String>) -> Ended {
     match run {
-        Run::Ran(outcome) => charged(&outcome.value),
-        Run::Replayed(outcome) => with(
-            charged(&outcome.value),
-            "idempotent-replayed",
-            spin_sdk::http::HeaderValue::from_static("true"),
-        ),
-        Run::Inflight(lease) => {
-            let busy = failure(StatusCode::CONFLICT, "a request with this key is at work");
-            retry_after(busy, lease.retry_after_ms)
-        }
-        Run::Mismatch => {
-            failure(StatusCode::UNPROCESSABLE_ENTITY, "the key was used for another request")
+        Run::Ran(outcome) => Ok(charged(&outcome.value)),
+        Run::Replayed(outcome) => {
+            let mut answer = charged(&outcome.value);
+            answer.1.insert("idempotent-replayed", HeaderValue::from_static("true"));
+            Ok(answer)
         }
         Run::Lost { value, .. } | Run::NotRecorded { value, .. } => {
-            let body: Value = json!({ "receipt": value, "recorded": false });
-            json(StatusCode::CREATED, &body)
+            let body = json!({ "receipt": value, "recorded": false });
+            Ok(json(StatusCode::CREATED, &body))
+        }
+        Run::Inflight(lease) => {
+            let busy = Failure::new(StatusCode::CONFLICT, "a request with this key is at work");
+            Err(busy.retry_after(lease.retry_after_ms))
+        }
+        Run::Mismatch => {
+            let why = "the key was used for another request";
+            Err(Failure::new(StatusCode::UNPROCESSABLE_ENTITY, why))
         }
     }
 }
 
-fn refused(error: Error<bank::Failure>) -> Answer {
+fn charged(receipt: &str) -> Answer {
+    json(StatusCode::CREATED, &json!({ "receipt": receipt }))
+}
+
+fn refused(error: Error<bank::Failure>) -> Failure {
     match error {
-        Error::Work(bank::Failure::Refused(why)) => failure(StatusCode::PAYMENT_REQUIRED, why),
-        Error::Work(bank::Failure::Silent(why)) => failure(StatusCode::BAD_GATEWAY, why),
-        Error::InvalidKey(why) => failure(StatusCode::BAD_REQUEST, why),
+        Error::Work(bank::Failure::Refused(why)) => Failure::new(StatusCode::PAYMENT_REQUIRED, why),
+        Error::Work(bank::Failure::Silent(why)) => Failure::new(StatusCode::BAD_GATEWAY, why),
+        Error::InvalidKey(why) => Failure::new(StatusCode::BAD_REQUEST, why),
         Error::Contended { retry_after_ms } => {
-            let busy = failure(StatusCode::SERVICE_UNAVAILABLE, "others keep changing the key");
-            retry_after(busy, retry_after_ms)
+            Failure::new(StatusCode::SERVICE_UNAVAILABLE, error).retry_after(retry_after_ms)
         }
         Error::Unavailable(_) | Error::OutcomeUnknown(_) | Error::DeadlineExceeded => {
-            retry_after(failure(StatusCode::SERVICE_UNAVAILABLE, error), RETRY_AFTER_MS)
+            Failure::new(StatusCode::SERVICE_UNAVAILABLE, error).retry_after(RETRY_AFTER_MS)
         }
         // A wrong lease, no store, a record that nobody can read: the operator's to mend.
-        other => failure(StatusCode::INTERNAL_SERVER_ERROR, other),
+        other => Failure::new(StatusCode::INTERNAL_SERVER_ERROR, other),
     }
 }

@@ -13,7 +13,7 @@ mod bank;
 mod charge;
 mod upkeep;
 
-use answer::{Answer, failure};
+use answer::{Answer, Failure};
 use spin_sdk::http::{Request, StatusCode};
 use spin_sdk::http_service;
 
@@ -24,7 +24,7 @@ async fn handle(request: Request) -> Answer {
         ("POST", "/charge") => charge::charge(&head.headers, body).await,
         ("POST", "/purge") => upkeep::purge(&head.headers).await,
         ("GET", "/check-store") => upkeep::check_store(&head.headers).await,
-        _ => Err(failure(StatusCode::NOT_FOUND, "there is no such route")),
+        _ => Err(Failure::new(StatusCode::NOT_FOUND, "there is no such route")),
     };
-    answer.unwrap_or_else(|failure| failure)
+    answer.unwrap_or_else(Failure::answer)
 }

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use spin_sdk::http::{HeaderMap, StatusCode};
 use spin_sdk::variables;
 
-use crate::answer::{Answer, Ended, failure, json, retry_after};
+use crate::answer::{Ended, Failure, json};
 use bindings::idempotency::ledger::ledger::Error;
 use bindings::idempotency::ledger::maintenance::{self, Finding, PurgeOptions, Strategy};
 
@@ -65,8 +65,8 @@ fn finding(finding: Finding) -> Value {
 }
 
 /// Refuses whoever does not know the operator's token; everybody where none is set.
-async fn check_token(headers: &HeaderMap) -> Result<(), Answer> {
-    let denied = || failure(StatusCode::FORBIDDEN, "this route is for the operator");
+async fn check_token(headers: &HeaderMap) -> Result<(), Failure> {
+    let denied = || Failure::new(StatusCode::FORBIDDEN, "this route is for the operator");
     let token = variables::get("operator_token").await.map_err(|_| denied())?;
     let given = headers.get("authorization").and_then(|value| value.to_str().ok());
     let given = given.and_then(|value| value.strip_prefix("Bearer ")).ok_or_else(denied)?;
@@ -75,12 +75,12 @@ async fn check_token(headers: &HeaderMap) -> Result<(), Answer> {
     if token.is_empty() || !same { Err(denied()) } else { Ok(()) }
 }
 
-fn refused(error: Error) -> Answer {
+fn refused(error: Error) -> Failure {
     match error {
         Error::Contended(retry_after_ms) => {
-            let busy = failure(StatusCode::CONFLICT, "another purge is at work");
-            retry_after(busy, retry_after_ms)
+            let busy = Failure::new(StatusCode::CONFLICT, "another purge is at work");
+            busy.retry_after(retry_after_ms)
         }
-        other => failure(StatusCode::SERVICE_UNAVAILABLE, other),
+        other => Failure::new(StatusCode::SERVICE_UNAVAILABLE, other),
     }
 }

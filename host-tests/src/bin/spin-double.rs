@@ -1,6 +1,7 @@
-//! `spin-double MANIFEST`: serves a Spin app on the double of Spin, with a bank beside it. The
-//! first line that it prints is where it listens.
+//! `spin-double MANIFEST`: serves a Spin app on the double of Spin. The first line that it prints
+//! is where it listens.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -8,8 +9,11 @@ use std::time::Duration;
 
 use clap::Parser;
 use host_tests::spin::{
-    App, Bank, Double, Engine, Faults, Faulty, Ledgers, Manifest, RedisEngine, SqliteEngine, Stores,
+    App, Bank, Double, Engine, Faults, Faulty, Ledgers, Manifest, RedisEngine, SqliteEngine,
+    Stores, request,
 };
+use hyper::Method;
+use serde_json::json;
 
 /// Serve a Spin app on the double of Spin, until it is stopped.
 #[derive(Parser)]
@@ -37,6 +41,9 @@ struct Arguments {
     /// Start a bank, and set the app's variable `bank_host` to it.
     #[arg(long)]
     bank: bool,
+    /// Send the example some requests, show what it answers, and end.
+    #[arg(long)]
+    show: bool,
     /// Die by SIGKILL at this call of the store.
     #[arg(long)]
     dies_at: Option<u64>,
@@ -75,5 +82,46 @@ async fn serve(mut arguments: Arguments) -> Result<(), String> {
     let app = App::load(&manifest, &instead, &stores, &arguments.variables)?;
     let double = Double::serve(app, arguments.port).await?;
     println!("listening on http://{}", double.address());
+    if arguments.show {
+        let operator = arguments.variables.iter().find(|(name, _)| name == "operator_token");
+        return show(double.address(), operator.map_or("", |(_, token)| token)).await;
+    }
     std::future::pending().await
+}
+
+/// A charge, its replay, another amount under its key, and what an operator asks.
+async fn show(address: SocketAddr, operator_token: &str) -> Result<(), String> {
+    for cents in [1_999, 1_999, 2_000] {
+        println!("POST /charge, Idempotency-Key: order-1, {cents} cents");
+        let body = json!({ "order": "order-1", "cents": cents }).to_string();
+        let key = [("idempotency-key", "order-1")];
+        send(address, Method::POST, "/charge", &key, body).await?;
+    }
+    let bearer = format!("Bearer {operator_token}");
+    let routes = [(Method::GET, "/check-store"), (Method::POST, "/purge")];
+    // Without a token there are no such routes.
+    for (method, path) in routes.into_iter().filter(|_| !operator_token.is_empty()) {
+        println!("{method} {path}");
+        let token = [("authorization", bearer.as_str())];
+        send(address, method, path, &token, String::new()).await?;
+    }
+    Ok(())
+}
+
+async fn send(
+    address: SocketAddr,
+    method: Method,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: String,
+) -> Result<(), String> {
+    let reply = request(address, method, path, headers, body).await?;
+    print!("{} {}", reply.status.as_u16(), reply.body);
+    for name in ["idempotent-replayed", "retry-after"] {
+        if let Some(value) = reply.headers.get(name) {
+            print!(" {name}: {}", value.to_str().unwrap_or_default());
+        }
+    }
+    println!();
+    Ok(())
 }

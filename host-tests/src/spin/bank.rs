@@ -1,4 +1,5 @@
-//! A bank that charges whenever it is asked to, and remembers it.
+//! A bank that charges whenever it is asked to, and remembers it. It refuses orders whose names
+//! begin with `refused-`, and fails at those with `silent-`.
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -93,16 +94,27 @@ async fn charge(
     let body = request.into_body().collect().await.map(|body| body.to_bytes());
     let charge = body.ok().and_then(|body| serde_json::from_slice::<Charge>(&body).ok());
     let Some(charge) = charge else {
-        let mut refusal = Response::new(Full::default());
-        *refusal.status_mut() = StatusCode::BAD_REQUEST;
-        return Ok(refusal);
+        return Ok(refusal(StatusCode::BAD_REQUEST, "that is no charge"));
     };
     let Charge { order, cents, token } = &charge;
     if desk.is_loud {
         println!("bank: charging {cents} cents for {order}");
     }
-    let receipt = json!({ "receipt": format!("receipt-{order}-{token}") });
+    let answer = match order.split('-').next() {
+        Some("refused") => refusal(StatusCode::PAYMENT_REQUIRED, "the card is blocked"),
+        Some("silent") => refusal(StatusCode::INTERNAL_SERVER_ERROR, ""),
+        _ => {
+            let receipt = json!({ "receipt": format!("receipt-{order}-{token}") });
+            Response::new(Full::from(receipt.to_string()))
+        }
+    };
     desk.charges.lock().unwrap_or_else(PoisonError::into_inner).push(charge);
     sleep(desk.pause).await;
-    Ok(Response::new(Full::from(receipt.to_string())))
+    Ok(answer)
+}
+
+fn refusal(status: StatusCode, why: &'static str) -> Response<Full<Bytes>> {
+    let mut refusal = Response::new(Full::from(why));
+    *refusal.status_mut() = status;
+    refusal
 }

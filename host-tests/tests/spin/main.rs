@@ -3,6 +3,7 @@
 
 mod costs;
 mod data;
+mod examples;
 mod facts;
 mod kills;
 mod locked;

@@ -59,3 +59,21 @@ async fn bad_requests_are_told_why() {
     }
     assert_eq!(bank.charges(), []);
 }
+
+/// Work that failed is not recorded: another try asks the bank again, at once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refusal_is_told_and_can_be_tried_again() {
+    let (storage, bank) = (Storage::new(ENGINES[0]), bank(0).await);
+    let served = Served::start(&storage, &bank, Setting::default()).await;
+    for (order, status) in
+        [("refused-1", StatusCode::PAYMENT_REQUIRED), ("silent-1", StatusCode::BAD_GATEWAY)]
+    {
+        for tries in 1..=2 {
+            let reply = served.charge(order, 1999).await;
+            assert_eq!(reply.status, status, "{reply:?}");
+            assert_eq!(bank.tokens(order).len(), tries);
+        }
+        let tokens = bank.tokens(order);
+        assert!(tokens[0] < tokens[1], "the bank can fence: {tokens:?}");
+    }
+}
