@@ -88,9 +88,15 @@ async fn calls_are_those_of_the_table() {
             .await;
         meter.charge("a bad key", "", 1999, StatusCode::BAD_REQUEST).await;
         meter.served.operator(Method::POST, "/purge").await;
-        meter.served.probe.start(None);
-        let purge = meter.served.operator(Method::POST, "/purge").await;
-        assert_eq!(purge.status, StatusCode::OK, "{purge:?}");
-        meter.compare("purge, nothing is due");
+        let routes = [
+            ("purge, nothing is due", Method::POST, "/purge"),
+            ("check-store", Method::GET, "/check-store"),
+        ];
+        for (name, method, path) in routes {
+            meter.served.probe.start(None);
+            let reply = meter.served.operator(method, path).await;
+            assert_eq!(reply.status, StatusCode::OK, "{reply:?}");
+            meter.compare(name);
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The commands of the example's README do what they say, on the double.
+//! The commands of the examples' READMEs do what they say, on the double.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -54,4 +54,12 @@ fn rust() {
     assert_one_charge(&printed);
     assert!(printed.contains("\"sound\":true"));
     assert!(printed.contains("\"removed\":0"));
+}
+
+#[test]
+fn javascript() {
+    let found = Command::new("npm").arg("--version").stdout(Stdio::null()).status();
+    let found = found.is_ok_and(|status| status.success());
+    assert!(found, "this test runs `npm`: install Debian's nodejs and npm");
+    assert_one_charge(&run("spin-javascript"));
 }
