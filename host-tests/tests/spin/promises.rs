@@ -14,7 +14,7 @@ use crate::scene::charge;
 /// What the ledger adds to a lease where somebody died or failed half-way.
 pub(crate) const STALL: Duration = Duration::from_secs(30);
 
-/// What the request itself may take on a machine that has much else to do.
+/// What a try may take on such a machine.
 const SLACK: Duration = Duration::from_secs(20);
 
 /// Between two tries.
@@ -66,16 +66,18 @@ impl Receipts {
     }
 }
 
-/// Asks until the charge is recorded. Answers the receipt, and how long it took until the request
-/// that was served was sent.
+/// Asks until the charge is recorded. Answers the receipt, and how long it took from the first
+/// answer, which is when the ledger has seen what is half-done, until the request that was served
+/// was sent: so it is not counted how long requests take on a machine that has much else to do.
 ///
 /// # Panics
 /// Where that is longer than the lease and [`STALL`].
 async fn settle(address: SocketAddr, key: &str, lease_ms: u64) -> (Reply, Duration) {
-    let (start, limit) = (Instant::now(), Duration::from_millis(lease_ms) + STALL + SLACK);
+    let (mut start, limit) = (None, Duration::from_millis(lease_ms) + STALL + SLACK);
     loop {
-        let sent = start.elapsed();
+        let sent = start.map_or(Duration::ZERO, |start: Instant| start.elapsed());
         let reply = charge(address, key, 1999).await;
+        start.get_or_insert_with(Instant::now);
         if let Ok(reply) = &reply
             && Receipts::default().take(key, reply)
         {
