@@ -13,6 +13,7 @@ mod c;
 mod node;
 mod page;
 mod python;
+mod together;
 mod wasmtime;
 
 /// The build of the ledger that the packages carry: their stores have a sound compare-and-swap.
@@ -33,6 +34,8 @@ const PACKAGES: &[Package] = &[
         build: |supplies| python::build(supplies).map(drop),
         test: python::test,
     },
+    // No package: all of them on one file.
+    Package { name: "together", build: together::build, test: together::test },
 ];
 
 /// What every package is built from and tested with.

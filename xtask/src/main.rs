@@ -46,8 +46,9 @@ cargo xtask TASK
                  with servers that the tests start
   servers        install the servers that the tests need and that are missing
   build          build the components into target/components
-  embed [c|node|python [build|test]]
-                 build and test the packages for other hosts; all where none is named
+  embed [c|node|python|together [build|test]]
+                 build and test the packages for other hosts, and all of them on one SQLite
+                 file (`together`); everything where none is named
   compose APP    compose a component, a module or a crate with the ledger; -o OUT.wasm
   shop APP.wasm LEDGER.db ORDER CENTS
                  one request to a composed example, see examples/
