@@ -1,7 +1,7 @@
 //! The npm package `embed/node`.
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -93,6 +93,11 @@ fn install(node: &Node, folder: &Path) -> Result<()> {
 }
 
 impl Node {
+    /// Where programs are looked for, this Node first.
+    pub(super) fn path(&self) -> &OsStr {
+        &self.path
+    }
+
     /// The machine's, or one from npm's registry.
     fn find(root: &Path) -> Result<Self> {
         if let Some(node) = Self::on(env::var_os("PATH").unwrap_or_default()) {

@@ -2,13 +2,13 @@
 //! others go on with.
 
 use std::env;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
-use super::{Supplies, c, command, node, python};
+use super::node::{self, Node};
+use super::{Supplies, c, command, python};
 use crate::shell;
 
 const FOLDER: &str = "embed/together";
@@ -22,28 +22,32 @@ const PYTHON_VECTORS: &str = "embed/python/tests";
 const LIMIT_S: u64 = 300;
 
 /// Builds the packages, and a program that makes calls with the C library.
-pub(super) fn build(supplies: &Supplies<'_>) -> Result<()> {
+pub(super) fn build(supplies: &Supplies<'_>) -> Result<Node> {
     let root = supplies.root;
     c::build(supplies)?;
-    node::build(supplies)?;
+    let node = node::build(supplies)?;
     let wheel = python::build(supplies)?;
     let packages = root.join(OUT).join("python");
     shell::remove_dir(&packages)?;
     let mut pip = Command::new("python3");
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target"]);
     shell::run(pip.arg(&packages).arg(&wheel))?;
-    compile(root)
+    compile(root)?;
+    Ok(node)
 }
 
 /// Plays the stories of `embed/together/test_together.py`.
 pub(super) fn test(supplies: &Supplies<'_>) -> Result<()> {
-    build(supplies)?;
+    let node = build(supplies)?;
     let root = supplies.root;
     let paths = [root.join(OUT).join("python"), root.join(PYTHON_VECTORS)];
     let mut unittest = Command::new("python3");
     unittest.args(["-m", "unittest", "discover", "--verbose", "--start-directory"]);
     unittest.arg(root.join(FOLDER)).env("PYTHONDONTWRITEBYTECODE", "1");
-    unittest.env("PYTHONPATH", env::join_paths(paths)?).env("LEDGER_NODE", find_node(root)?);
+    unittest
+        .env("PYTHONPATH", env::join_paths(paths)?)
+        .env("PATH", node.path())
+        .env("LEDGER_NODE", "node");
     unittest.env("LEDGER_C", root.join(OUT).join("call")).env("LEDGER_COMMAND", command(root)?);
     // Of cargo; libraries of the repository lie there.
     unittest.env_remove("LD_LIBRARY_PATH");
@@ -62,19 +66,4 @@ fn compile(root: &Path) -> Result<()> {
     cc.arg("-I").arg(include).arg("-I").arg(vectors).arg("-L").arg(&lib);
     cc.arg("-lidempotency_ledger").arg(format!("-Wl,-rpath,{}", lib.display()));
     shell::run(cc.arg("-ljson-c"))
-}
-
-/// A Node that the package supports: the machine's, or the one that building it has installed.
-fn find_node(root: &Path) -> Result<PathBuf> {
-    let mut found = vec![PathBuf::from("node")];
-    for tool in fs::read_dir(root.join("target/tools")).into_iter().flatten() {
-        for package in fs::read_dir(tool?.path().join("node_modules")).into_iter().flatten() {
-            found.push(package?.path().join("bin/node"));
-        }
-    }
-    let fits = |node: &PathBuf| {
-        let ask = "process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)";
-        shell::works(Command::new(node).args(["--eval", ask]))
-    };
-    found.into_iter().find(fits).context("there is no Node 20 or later")
 }
