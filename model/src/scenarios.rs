@@ -210,7 +210,10 @@ impl Table {
         ];
         for (name, workers) in over {
             let slow = self.scenario(name, &[(100, BEGIN)], &workers, (115, &[late]));
-            self.add_with_faults(&slow);
+            let stands_still = self.strategy == Strategy::Ticket;
+            let ticks_ms = if stands_still { Vec::new() } else { slow.ticks_ms.clone() };
+            self.add(&Scenario { ticks_ms, ..slow.clone() }, 1, 0);
+            self.add(&slow, 0, 1);
         }
         let twice: [&[Call]; 2] = [&[LONG], &[LONG, LONG, GET, GET]];
         let twice = self.scenario("a slow begin, twice", &[], &twice, (100, &[late, 2 * late]));
