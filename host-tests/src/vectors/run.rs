@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use super::expect::Tokens;
@@ -114,9 +114,27 @@ impl Run {
                 (call, got)
             });
         }
-        let answers = calls.join_all().await;
+        let mut answers = calls.join_all().await;
+        if self.waits {
+            self.ask_again(&mut answers).await;
+        }
         self.fit_all(expect, answers.iter().map(|(_, got)| got).collect())?;
         answers.iter().try_for_each(|(call, got)| self.check_token(call, got))
+    }
+
+    /// Whoever was told that the outcome is unknown repeats the call. Where that is answered
+    /// `already-done` and nobody was told `recorded`, one of them recorded it.
+    async fn ask_again(&self, answers: &mut [(Call, Value)]) {
+        let mut nobody = !answers.iter().any(|(_, got)| got["recorded"].is_object());
+        for (call, got) in answers {
+            if call.name != CallName::Complete || got["error"] != "outcome-unknown" {
+                continue;
+            }
+            let again = self.target.call(call).await;
+            let landed = nobody && again["lost"] == "already-done";
+            nobody &= !landed && !again["recorded"].is_object();
+            *got = if landed { json!({ "landed": true }) } else { again };
+        }
     }
 
     /// Every answer is expected, as often as it came, in any order.
@@ -131,7 +149,10 @@ impl Run {
                 });
                 let at = at.or_else(|| {
                     let waits = self.waits && !is_change(answer);
-                    answers.iter().position(|got| waits && says_to_come_again(got))
+                    let landed = answer["recorded"].is_object();
+                    answers.iter().position(|got| {
+                        waits && says_to_come_again(got) || landed && got["landed"] == true
+                    })
                 });
                 let Some(at) = at else {
                     let mut why = format!("in parallel\n  expected {count} times {}", show(answer));
