@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use crate::guest;
-use crate::shell;
 use crate::stamp::{self, BUILDS};
-use crate::testing::Size;
+use crate::testing::{self, Size};
 
 mod c;
 mod node;
@@ -79,11 +78,7 @@ fn usage() -> String {
     format!("cargo xtask embed [NAME [build|test]]; NAME is one of {}", names.join(", "))
 }
 
-/// The command `idempotency`, which the tests of the packages share a ledger with. Built as the
-/// tests of the workspace build it: otherwise wasmtime is compiled once more.
+/// The command `idempotency`, which the tests of the packages share a ledger with.
 fn command(root: &Path) -> Result<PathBuf> {
-    let mut cargo = shell::cargo(root);
-    cargo.args(["test", "--quiet", "--locked", "--workspace", "--no-run", "--test", "cli"]);
-    shell::run(&mut cargo)?;
-    Ok(shell::target_dir(root).join("debug/idempotency"))
+    testing::program(root, "cli", "idempotency")
 }

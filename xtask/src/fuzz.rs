@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 
 use crate::shell::{self, say};
 
@@ -69,31 +70,28 @@ fn build(root: &Path) -> Result<PathBuf> {
     let folder = root.join("target/fuzz");
     let mut cargo = shell::cargo(root);
     cargo.args(["test", "--locked", "--package", "ledger-fuzz", "--test", "fuzz", "--no-run"]);
-    cargo.args(["--target", &target, "--message-format", "json", "--target-dir"]).arg(&folder);
+    cargo.args(["--target", &target, "--message-format=json-render-diagnostics"]);
+    cargo.arg("--target-dir").arg(&folder);
     cargo.env("RUSTFLAGS", FLAGS.join(" ")).env("BOLERO_FUZZER", "libfuzzer");
-    let output = cargo.stderr(std::process::Stdio::inherit()).output()?;
-    if !output.status.success() {
-        bail!("the fuzz targets could not be built");
-    }
-    let text = String::from_utf8(output.stdout)?;
-    let mut programs = text.lines().filter_map(|line| {
-        let (_, rest) = line.split_once("\"executable\":\"")?;
-        rest.split('"').next()
-    });
-    programs.next_back().map(PathBuf::from).context("cargo names no program")
+    let messages = shell::output(&mut cargo)?;
+    messages.lines().find_map(program_of).context("cargo names no program")
+}
+
+/// The program that a message of cargo tells of.
+fn program_of(message: &str) -> Option<PathBuf> {
+    let message: Value = serde_json::from_str(message).ok()?;
+    message["executable"].as_str().map(PathBuf::from)
 }
 
 /// Without a target of its own, build scripts and macros would be compiled likewise.
 fn host_target() -> Result<String> {
-    let output = Command::new("rustc").arg("-vV").output()?;
-    let text = String::from_utf8(output.stdout)?;
+    let text = shell::output(Command::new("rustc").arg("-vV"))?;
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
     Ok(host.context("rustc -vV names no host")?.to_owned())
 }
 
 fn targets(program: &Path) -> Result<Vec<String>> {
-    let output = Command::new(program).arg("--list").output()?;
-    let text = String::from_utf8(output.stdout)?;
+    let text = shell::output(Command::new(program).arg("--list"))?;
     Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
 }
 

@@ -10,13 +10,12 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use wasm_encoder::{CustomSection, Section};
 use wasmparser::{Parser, Payload};
 
 use crate::shell::{self, say};
 use crate::stamp::{self, BUILDS, Build};
-use crate::{component, guest};
+use crate::{component, guest, wit};
 
 /// Where the files go.
 const FOLDER: &str = "target/release-files";
@@ -41,8 +40,7 @@ pub(crate) fn release(root: &Path) -> Result<()> {
         let path = folder.join(&name);
         fs::write(&path, &whole)?;
         component::report_size(&path, build)?;
-        let sum: String = Sha256::digest(&whole).iter().map(|byte| format!("{byte:02x}")).collect();
-        sums += &format!("{sum}  {name}\n");
+        sums += &format!("{}  {name}\n", wit::sha256(&whole));
     }
     fs::write(folder.join("SHA256SUMS"), &sums)?;
     shell::run(Command::new("sha256sum").arg("--check").arg("SHA256SUMS").current_dir(&folder))?;
@@ -52,12 +50,8 @@ pub(crate) fn release(root: &Path) -> Result<()> {
 
 /// What cargo knows of the package.
 fn package(root: &Path) -> Result<Value> {
-    let mut cargo = shell::cargo(root);
-    cargo.args(["metadata", "--locked", "--no-deps", "--format-version", "1"]);
-    let metadata: Value = serde_json::from_str(&shell::output(&mut cargo)?)?;
-    let packages = metadata["packages"].as_array().context("no packages")?;
-    let found = packages.iter().find(|package| package["name"] == PACKAGE);
-    found.cloned().with_context(|| format!("there is no package {PACKAGE}"))
+    let metadata = shell::metadata(root, &["--no-deps"])?;
+    shell::package(&metadata, PACKAGE).cloned()
 }
 
 fn field<'a>(package: &'a Value, name: &str) -> Result<&'a str> {

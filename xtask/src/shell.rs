@@ -7,6 +7,7 @@ use std::time::Duration;
 use std::{env, fs};
 
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 
 use crate::nested;
 
@@ -68,6 +69,20 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
         .with_context(|| format!("`{shown}` could not be started"))?;
     succeeded(&shown, output.status)?;
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+}
+
+/// What cargo knows of a workspace.
+pub(crate) fn metadata(workspace: &Path, arguments: &[&str]) -> Result<Value> {
+    let mut cargo = cargo(workspace);
+    cargo.args(["metadata", "--locked", "--format-version", "1"]).args(arguments);
+    Ok(serde_json::from_str(&output(&mut cargo)?)?)
+}
+
+/// One package of it.
+pub(crate) fn package<'a>(metadata: &'a Value, name: &str) -> Result<&'a Value> {
+    let packages = metadata["packages"].as_array().context("cargo names no packages")?;
+    let found = packages.iter().find(|package| package["name"] == name);
+    found.with_context(|| format!("cargo knows no package {name}"))
 }
 
 /// True if the program can be run at all and ends well; prints nothing.

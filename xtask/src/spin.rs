@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::shell::{self, say};
-use crate::{compose, guest};
+use crate::{compose, guest, testing};
 
 /// The example.
 const APP: &str = "examples/spin";
@@ -26,14 +26,10 @@ pub(crate) fn build(root: &Path) -> Result<PathBuf> {
 }
 
 /// Builds, and serves an example on the double, with a bank beside it: the one in Rust, unless the
-/// first argument is another's folder. The double is built as the tests of the workspace build it:
-/// otherwise the dependencies have other features, and wasmtime is compiled once more.
+/// first argument is another's folder.
 pub(crate) fn spin(root: &Path, arguments: &[String]) -> Result<()> {
     let module = build(root)?;
-    let mut cargo = shell::cargo(root);
-    cargo.args(["test", "--quiet", "--locked", "--workspace", "--no-run", "--test", "spin"]);
-    shell::run(&mut cargo)?;
-    let mut double = Command::new(shell::target_dir(root).join("debug/spin-double"));
+    let mut double = Command::new(testing::program(root, "spin", "spin-double")?);
     let arguments = match arguments.split_first() {
         Some((folder, rest)) if !folder.starts_with('-') => {
             double.arg(Path::new(folder).join("spin.toml"));

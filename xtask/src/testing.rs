@@ -2,7 +2,7 @@
 
 use std::env;
 use std::io::{BufRead, BufReader, Write, stdout};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use anyhow::{Context, Result, bail};
@@ -71,6 +71,15 @@ pub(crate) fn run(root: &Path, size: Size, arguments: &[String]) -> Result<()> {
         bail!("no test ran");
     }
     Ok(())
+}
+
+/// Builds a program that a test program needs, with the features that the tests of the workspace
+/// have: with others wasmtime would be compiled once more.
+pub(crate) fn program(root: &Path, test: &str, name: &str) -> Result<PathBuf> {
+    let mut cargo = shell::cargo(root);
+    cargo.args(["test", "--quiet", "--locked", "--workspace", "--no-run", "--test", test]);
+    shell::run(&mut cargo)?;
+    Ok(shell::target_dir(root).join("debug").join(name))
 }
 
 /// The sums over all test programs.

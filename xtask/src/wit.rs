@@ -50,10 +50,7 @@ fn clocks_and_io(root: &Path, wrong: &mut Vec<String>) -> Result<()> {
 /// The folder of the crate whose WIT the guest's clock bindings come from.
 fn wasi_crate(root: &Path) -> Result<PathBuf> {
     let (bindings, holder) = CLOCK_CRATES;
-    let mut cargo = shell::cargo(root);
-    cargo.args(["metadata", "--locked", "--format-version", "1", "--filter-platform", TARGET]);
-    let json = shell::output(&mut cargo)?;
-    let metadata: Value = serde_json::from_str(&json)?;
+    let metadata = shell::metadata(root, &["--filter-platform", TARGET])?;
     let packages = metadata["packages"].as_array().context("no packages")?;
     let nodes = metadata["resolve"]["nodes"].as_array().context("no resolve")?;
     let guest = packages.iter().find(|package| package["name"] == "idempotency-ledger");
@@ -87,7 +84,7 @@ fn sums(deps: &Path, wrong: &mut Vec<String>) -> Result<()> {
         .filter(|(sum, _)| sum.len() == 64 && sum.bytes().all(|byte| byte.is_ascii_hexdigit()))
         .collect();
     for (sum, name) in &listed {
-        let found = fs::read(deps.join(name)).map(|bytes| hex(&Sha256::digest(bytes)));
+        let found = fs::read(deps.join(name)).map(|bytes| sha256(&bytes));
         if found.as_deref().ok() != Some(*sum) {
             wrong.push(format!("wit/deps/{name} is not the file that wit/deps/README.md lists"));
         }
@@ -101,8 +98,9 @@ fn sums(deps: &Path, wrong: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+/// As `sha256sum` prints it.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Every interface, function, type and world of our package has docs and `@since`.

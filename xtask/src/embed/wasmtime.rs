@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
-use serde_json::Value;
 
 use crate::shell::{self, say};
 
@@ -37,15 +36,9 @@ pub(crate) fn ensure(root: &Path) -> Result<PathBuf> {
 
 /// The crate comes by cargo, which checks it against the lock file; nothing of it is compiled.
 fn copy_headers(root: &Path, folder: &Path) -> Result<()> {
-    let mut cargo = shell::cargo(&root.join(PINNED));
-    cargo.args(["metadata", "--locked", "--format-version", "1"]);
-    let metadata: Value = serde_json::from_str(&shell::output(&mut cargo)?)?;
-    let packages = metadata["packages"].as_array().context("cargo names no packages")?;
-    let manifest = packages
-        .iter()
-        .find(|package| package["name"] == HEADERS)
-        .and_then(|package| package["manifest_path"].as_str())
-        .context("cargo does not know the headers")?;
+    let metadata = shell::metadata(&root.join(PINNED), &[])?;
+    let headers = shell::package(&metadata, HEADERS)?;
+    let manifest = headers["manifest_path"].as_str().context("cargo names no manifest")?;
     let include = folder.join("include");
     shell::copy_sources(&Path::new(manifest).with_file_name("include"), &include)?;
     // What the library was built with; only its components are not declared without.
