@@ -1,9 +1,10 @@
 //! What is called when, as a fuzzer chooses it.
 
 use idempotency_ledger::clock::Millis;
+use ledger_model::Address;
 
 /// Two tenants and three keys: few, so that they meet.
-pub const ADDRESSES: [(Option<&str>, &str); 4] =
+pub const ADDRESSES: [Address<'_>; 4] =
     [(None, "a"), (Some("t"), "a"), (Some("t"), "a:b"), (Some("t:a"), "b")];
 
 /// A duration of a size that matters: within a lease, across minutes, hours and days.

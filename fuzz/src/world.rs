@@ -2,15 +2,10 @@
 
 use std::cell::Cell;
 
-use idempotency_ledger::answer::{
-    Begin, BeginOptions, CompleteOptions, PurgeOptions, RenewOptions,
-};
+use idempotency_ledger::Instance;
+use idempotency_ledger::answer::Begin;
 use idempotency_ledger::clock::{Clock, Millis};
 use idempotency_ledger::record::Strategy;
-use idempotency_ledger::slot_log::SlotLog;
-use idempotency_ledger::slot_log::cas::Cas;
-use idempotency_ledger::slot_log::ticket::Ticket;
-use idempotency_ledger::{Error, Instance, Ledger};
 use ledger_model::oracle::{Answer, Call, Operation, Token};
 
 use crate::bucket::PlainBucket;
@@ -30,6 +25,7 @@ pub struct World {
     last: [u64; ADDRESSES.len()],
 }
 
+#[derive(Clone)]
 struct ItsClock(Millis);
 
 impl Clock for ItsClock {
@@ -131,51 +127,12 @@ impl World {
     }
 
     fn ask(&self, call: Call, token: Option<u64>, address: usize) -> Answer {
-        match self.strategy {
-            Strategy::Cas => self.ask_of::<Cas>(call, token, address),
-            Strategy::Ticket => self.ask_of::<Ticket>(call, token, address),
-        }
-    }
-
-    fn ask_of<L: SlotLog<PlainBucket>>(
-        &self,
-        call: Call,
-        token: Option<u64>,
-        address: usize,
-    ) -> Answer {
         let clock = ItsClock(self.now_ms.get());
-        let ledger: Ledger<_, _, L> = Ledger::new(self.bucket.clone(), clock, &self.instance);
-        let (scope, key) = ADDRESSES[address];
-        let own = || scope.map(str::to_owned);
-        let some = token.unwrap_or_default();
-        let answer: Result<Answer, Error> = match call {
-            Call::Begin { lease_ms } => ledger
-                .begin(
-                    key,
-                    &BeginOptions { scope: own(), lease_ms: Some(lease_ms), ..Default::default() },
-                )
-                .map(Answer::Begin),
-            Call::Complete { ttl_ms, upsert, payload, .. } => {
-                let options = CompleteOptions {
-                    scope: own(),
-                    token,
-                    ttl_ms: Some(ttl_ms),
-                    upsert_on_missing: upsert,
-                };
-                ledger.complete(key, Some(&[payload]), &options).map(Answer::Complete)
-            }
-            Call::Renew { lease_ms, .. } => {
-                let options = RenewOptions { scope: own(), lease_ms: Some(lease_ms) };
-                ledger.renew(key, some, &options).map(Answer::Renew)
-            }
-            Call::Release { .. } => ledger.release(key, some, scope).map(Answer::Release),
-            Call::Get => ledger.get(key, scope).map(Answer::Get),
-            Call::Forget { .. } => ledger.forget(key, some, scope).map(Answer::Forget),
+        let on = (self.bucket.clone(), &clock, &self.instance);
+        match ledger_model::make(self.strategy, ADDRESSES[address], (call, token), on) {
             // The keys beside this one may be among those that are counted.
-            Call::Purge { limit } => ledger
-                .purge(&PurgeOptions { limit: Some(limit), before_ms: None })
-                .map(Answer::Swept),
-        };
-        answer.unwrap_or_else(Answer::Error)
+            Answer::Purge(report) => Answer::Swept(report),
+            answer => answer,
+        }
     }
 }

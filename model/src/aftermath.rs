@@ -11,7 +11,7 @@ use idempotency_ledger::slot_log::ticket::STALL_MS;
 use idempotency_ledger::{Error, Instance};
 
 use crate::oracle::{Answer, Call};
-use crate::script::{ModelClock, make};
+use crate::script::{KEY, ModelClock, make};
 use crate::store::{ModelBucket, Request, Store};
 
 /// What a store may hold in the end.
@@ -91,7 +91,7 @@ impl World {
 
     fn make(&self, call: Call) -> Answer {
         let bucket = ModelBucket(|request: Request| self.store.borrow_mut().apply(request));
-        make(self.strategy, call, None, (bucket, &self.clock, &self.instance))
+        make(self.strategy, KEY, (call, None), (bucket, &self.clock, &self.instance))
     }
 
     /// At once; after a stall where a ticket is left; within a period and its half, where the

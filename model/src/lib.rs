@@ -21,4 +21,4 @@ mod aftermath;
 
 pub use explorer::{Explored, Violation, explore};
 pub use scenarios::{Size, scenarios};
-pub use script::Scenario;
+pub use script::{Address, Scenario, make};

@@ -14,8 +14,11 @@ use idempotency_ledger::{Instance, Ledger};
 
 use crate::oracle::{Answer, Call};
 
+/// A scope, where one is given, and a key.
+pub type Address<'a> = (Option<&'a str>, &'a str);
+
 /// The one key of a model.
-const KEY: &str = "k";
+pub(crate) const KEY: Address<'_> = (None, "k");
 
 /// A small history: what happens before, who does what at once, and what may go wrong.
 #[derive(Clone, Debug)]
@@ -68,45 +71,50 @@ impl Clock for ModelClock {
 }
 
 /// Makes the call on the shipped core.
-pub(crate) fn make<B: Bucket>(
+pub fn make<B: Bucket, C: Clock + Clone>(
     strategy: Strategy,
-    call: Call,
-    token: Option<u64>,
-    (bucket, clock, instance): (B, &ModelClock, &Instance),
+    address: Address<'_>,
+    (call, token): (Call, Option<u64>),
+    (bucket, clock, instance): (B, &C, &Instance),
 ) -> Answer {
+    let on = (bucket, clock, instance);
     match strategy {
-        Strategy::Cas => make_on::<B, Cas>(call, token, (bucket, clock, instance)),
-        Strategy::Ticket => make_on::<B, Ticket>(call, token, (bucket, clock, instance)),
+        Strategy::Cas => make_on::<B, C, Cas>(address, call, token, on),
+        Strategy::Ticket => make_on::<B, C, Ticket>(address, call, token, on),
     }
 }
 
-fn make_on<B: Bucket, L: SlotLog<B>>(
+fn make_on<B: Bucket, C: Clock + Clone, L: SlotLog<B>>(
+    (scope, key): Address<'_>,
     call: Call,
     token: Option<u64>,
-    (bucket, clock, instance): (B, &ModelClock, &Instance),
+    (bucket, clock, instance): (B, &C, &Instance),
 ) -> Answer {
-    let ledger: Ledger<B, _, L> = Ledger::new(bucket, clock.clone(), instance);
+    let ledger: Ledger<B, C, L> = Ledger::new(bucket, clock.clone(), instance);
+    let own = || scope.map(str::to_owned);
     let some = token.unwrap_or_default();
     let answer = match call {
-        Call::Begin { lease_ms } => ledger
-            .begin(KEY, &BeginOptions { lease_ms: Some(lease_ms), ..Default::default() })
-            .map(Answer::Begin),
+        Call::Begin { lease_ms } => {
+            let lease_ms = Some(lease_ms);
+            let options = BeginOptions { scope: own(), lease_ms, ..Default::default() };
+            ledger.begin(key, &options).map(Answer::Begin)
+        }
         Call::Complete { ttl_ms, upsert, payload, .. } => {
             let options = CompleteOptions {
+                scope: own(),
                 token,
                 ttl_ms: Some(ttl_ms),
                 upsert_on_missing: upsert,
-                ..Default::default()
             };
-            ledger.complete(KEY, Some(&[payload]), &options).map(Answer::Complete)
+            ledger.complete(key, Some(&[payload]), &options).map(Answer::Complete)
         }
         Call::Renew { lease_ms, .. } => {
-            let options = RenewOptions { lease_ms: Some(lease_ms), ..Default::default() };
-            ledger.renew(KEY, some, &options).map(Answer::Renew)
+            let options = RenewOptions { scope: own(), lease_ms: Some(lease_ms) };
+            ledger.renew(key, some, &options).map(Answer::Renew)
         }
-        Call::Release { .. } => ledger.release(KEY, some, None).map(Answer::Release),
-        Call::Get => ledger.get(KEY, None).map(Answer::Get),
-        Call::Forget { .. } => ledger.forget(KEY, some, None).map(Answer::Forget),
+        Call::Release { .. } => ledger.release(key, some, scope).map(Answer::Release),
+        Call::Get => ledger.get(key, scope).map(Answer::Get),
+        Call::Forget { .. } => ledger.forget(key, some, scope).map(Answer::Forget),
         Call::Purge { limit } => ledger
             // A cutoff in the future is none.
             .purge(&PurgeOptions { limit: Some(limit), before_ms: Some(Millis::MAX) })

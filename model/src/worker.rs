@@ -13,7 +13,7 @@ use idempotency_ledger::clock::Millis;
 use idempotency_ledger::record::Strategy;
 
 use crate::oracle::{Answer, Call};
-use crate::script::{ModelClock, make};
+use crate::script::{KEY, ModelClock, make};
 use crate::store::{ModelBucket, Request, Response};
 use crate::told::Told;
 
@@ -147,7 +147,7 @@ impl Worker {
                 let Some(token) = call.token(own) else { continue };
                 its_events.borrow_mut().push(Event::Called(call, token));
                 let bucket = ModelBucket(|request: Request| yielder.suspend(request));
-                let answer = make(strategy, call, token, (bucket, &its_clock, &instance));
+                let answer = make(strategy, KEY, (call, token), (bucket, &its_clock, &instance));
                 if let Answer::Begin(Begin::Fresh(claim)) = &answer {
                     own = Some(claim.token);
                 }
