@@ -14,3 +14,7 @@ mod requests;
 mod scene;
 mod simultaneous;
 mod unsound;
+
+#[allow(dead_code, reason = "the tests of the other examples use the rest of it")]
+#[path = "../../../examples/shop/tests/examples/run_block.rs"]
+mod run_block;

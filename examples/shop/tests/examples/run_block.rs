@@ -17,8 +17,9 @@ const KEPT: [&str; 7] = [
 
 /// The repository.
 pub(crate) fn root() -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    root.canonicalize().expect("the repository")
+    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let root = folders.find(|folder| folder.join("Cargo.lock").is_file());
+    root.expect("the repository").to_owned()
 }
 
 /// The commands of a document: all its blocks with this mark, in their order.
