@@ -67,6 +67,17 @@ pub(crate) async fn check(name: &str, target: &Hosted, history: &[Answered]) -> 
     errors
 }
 
+/// Checks that the fault met the load: for so long nobody was answered. Calls that only waited for
+/// the server, and then succeeded, are as good as calls that failed.
+pub(crate) fn check_away(name: &str, history: &[Answered], away: Duration) {
+    let answers = history.iter().filter(|one| !one.is_error());
+    let mut ends: Vec<Instant> = answers.map(|one| one.ended).collect();
+    ends.sort_unstable();
+    let longest = ends.windows(2).map(|two| two[1] - two[0]).max().unwrap_or_default();
+    println!("{name}: nobody was answered for {} ms", longest.as_millis());
+    assert!(longest >= away, "{name}: nobody noticed");
+}
+
 /// Checks that each worker was answered within 5 s of the end of the fault.
 pub(crate) fn check_back(name: &str, history: &[Answered], end: Instant) {
     let mut first: BTreeMap<u64, Instant> = BTreeMap::new();
