@@ -1,6 +1,5 @@
 //! Does the host's store do what a ledger needs? Tried on keys of the check's own.
 
-use alloc::format;
 use alloc::string::String;
 
 use crate::answer::{Finding, StoreReport};
@@ -8,6 +7,7 @@ use crate::bucket::{Bucket, SwapError};
 use crate::clock::Op;
 use crate::error::Error;
 use crate::record::Strategy;
+use crate::text::text;
 
 /// Numbers the checks, so that two at once do not meet. Stays in the store.
 const RUNS: &str = "il.k";
@@ -61,7 +61,7 @@ fn finding(sound: bool, otherwise: &str) -> Finding {
 
 impl<B: Bucket> Check<'_, B> {
     fn store_key(&self, name: &str) -> String {
-        format!("{RUNS}.{}.{name}", self.run)
+        text!(RUNS, ".", self.run, ".", name)
     }
 
     fn read_your_writes(&self) -> Result<Finding, Error> {

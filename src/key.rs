@@ -1,11 +1,12 @@
 //! Scope and key -> slot: the place in the store. Pure.
 
-use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use sha2::{Digest, Sha256};
 
 use crate::error::Error;
+use crate::text::text;
 
 /// Longest key, in bytes of UTF-8.
 pub const MAX_KEY_BYTES: usize = 1024;
@@ -57,8 +58,13 @@ pub fn check_fingerprint(fingerprint: Option<&[u8]>) -> Result<(), Error> {
 fn check_size(what: &str, bytes: usize, max_bytes: usize) -> Result<(), Error> {
     let (bytes, max_bytes) = (bytes as u64, max_bytes as u64);
     if bytes == 0 || bytes > max_bytes {
-        return Err(Error::InvalidKey(format!(
-            "the {what} has {bytes} bytes; give it 1 to {max_bytes}"
+        return Err(Error::InvalidKey(text!(
+            "the ",
+            what,
+            " has ",
+            bytes,
+            " bytes; give it 1 to ",
+            max_bytes
         )));
     }
     Ok(())
@@ -83,6 +89,18 @@ pub(crate) fn to_hex(bytes: &[u8]) -> String {
         }
     }
     hex
+}
+
+/// Reads it back.
+pub(crate) fn from_hex(hex: &str) -> Option<Vec<u8>> {
+    let digit =
+        |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let pair = |pair: &[u8]| match pair {
+        [high, low] => Some((digit(high)? << 4) | digit(low)?),
+        _ => None,
+    };
+    let bytes: Option<Vec<u8>> = hex.as_bytes().chunks(2).map(pair).collect();
+    bytes.filter(|bytes| to_hex(bytes) == hex)
 }
 
 #[cfg(test)]

@@ -53,6 +53,7 @@ mod error;
 mod json;
 mod limits;
 mod marker;
+mod text;
 
 #[cfg(target_family = "wasm")]
 mod component;

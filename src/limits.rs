@@ -1,9 +1,8 @@
 //! Defaults and ranges of lease, ttl, payload and purge. Checked before any store call.
 
-use alloc::format;
-
 use crate::clock::Millis;
 use crate::error::Error;
+use crate::text::text;
 
 /// Lease of a `begin` or `renew` that names none: 1 minute.
 pub const DEFAULT_LEASE_MS: Millis = 60_000;
@@ -37,9 +36,10 @@ pub(crate) fn check_payload(payload: Option<&[u8]>) -> Result<(), Error> {
 pub(crate) fn purge_limit(given: Option<u32>) -> Result<u32, Error> {
     let limit = given.unwrap_or(DEFAULT_PURGE_LIMIT);
     if limit == 0 || limit > MAX_PURGE_LIMIT {
-        return Err(Error::InvalidLimit(format!(
-            "the limit is {}; give 1 to {}",
+        return Err(Error::InvalidLimit(text!(
+            "the limit is ",
             u64::from(limit),
+            "; give 1 to ",
             u64::from(MAX_PURGE_LIMIT)
         )));
     }
@@ -48,7 +48,15 @@ pub(crate) fn purge_limit(given: Option<u32>) -> Result<u32, Error> {
 
 fn check_ms(what: &str, ms: Millis, max_ms: Millis) -> Result<Millis, Error> {
     if ms == 0 || ms > max_ms {
-        return Err(Error::InvalidTtl(format!("the {what} is {ms} ms; give 1 to {max_ms} ms")));
+        return Err(Error::InvalidTtl(text!(
+            "the ",
+            what,
+            " is ",
+            ms,
+            " ms; give 1 to ",
+            max_ms,
+            " ms"
+        )));
     }
     Ok(ms)
 }

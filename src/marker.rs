@@ -1,7 +1,6 @@
 //! Which build a store belongs to: written at `il.m` before the first record, looked at
 //! once by each instance. The builds cannot read each other's logs, so the other is refused.
 
-use alloc::format;
 use alloc::string::String;
 
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -10,6 +9,7 @@ use crate::bucket::Bucket;
 use crate::clock::Op;
 use crate::error::Error;
 use crate::record::{FORMAT, Strategy};
+use crate::text::text;
 
 const STORE_KEY: &str = "il.m";
 
@@ -36,9 +36,15 @@ impl Instance {
         if bytes != marker(strategy).as_bytes() {
             let found = core::str::from_utf8(&bytes).unwrap_or("no text");
             let why = "the store belongs to another build or format of the ledger: its marker";
-            return Err(Error::Corrupt(format!(
-                "{why} {STORE_KEY} is {found}, this build's is {}",
-                marker(strategy)
+            let ours = marker(strategy);
+            return Err(Error::Corrupt(text!(
+                why,
+                " ",
+                STORE_KEY,
+                " is ",
+                found,
+                ", this build's is ",
+                &ours
             )));
         }
         self.marked.store(true, Ordering::Relaxed);
@@ -62,5 +68,5 @@ impl Instance {
 }
 
 fn marker(strategy: Strategy) -> String {
-    format!(r#"{{"format":{FORMAT},"strategy":"{}"}}"#, strategy.name())
+    text!(r#"{"format":"#, FORMAT, r#","strategy":""#, strategy.name(), r#""}"#)
 }

@@ -3,16 +3,14 @@
 //! One line of JSON, a newline, then the payload's bytes as given: readable with any
 //! store's own tools.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use serde::Serialize;
-
 use crate::clock::Millis;
 use crate::expiry::{ClaimId, TimeBucket};
-use crate::json::Object;
-use crate::key::{check_fingerprint, to_hex};
+use crate::json::{Reader, Writer};
+use crate::key::{check_fingerprint, from_hex, to_hex};
+use crate::text::text;
 
 /// The format that this release writes, and the only one that it reads.
 pub const FORMAT: u64 = 1;
@@ -131,61 +129,39 @@ pub struct Place {
     pub log: Option<ClaimId>,
 }
 
-#[derive(Serialize)]
-struct Header<'a> {
-    format: u64,
-    strategy: &'a str,
-    state: &'a str,
-    position: u64,
-    parent: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    log: Option<String>,
-    token: u64,
-    attempt: u32,
-    claimed_at_ms: Millis,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    completed_at_ms: Option<Millis>,
-    expires_at_ms: Millis,
-    changed_at_ms: Millis,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fingerprint: Option<String>,
-    scope: &'a str,
-    key: &'a str,
-    bucket: &'a str,
-    number: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    payload_bytes: Option<u64>,
-}
-
 /// The bytes of a record.
-///
-/// # Errors
-/// None on any record; the JSON writer's signature has one.
-pub fn encode(record: &Record, place: Place, strategy: Strategy) -> Result<Vec<u8>, String> {
-    let header = Header {
-        format: FORMAT,
-        strategy: strategy.name(),
-        state: record.state.name(),
-        position: place.position,
-        parent: place.parent,
-        log: place.log.map(ClaimId::text),
-        token: record.token,
-        attempt: record.attempt,
-        claimed_at_ms: record.claimed_at_ms,
-        completed_at_ms: record.completed_at_ms,
-        expires_at_ms: record.expires_at_ms,
-        changed_at_ms: record.changed_at_ms,
-        fingerprint: record.fingerprint.as_deref().map(to_hex),
-        scope: &record.scope,
-        key: &record.key,
-        bucket: &record.claim.bucket.name(),
-        number: record.claim.number,
-        payload_bytes: record.payload.as_ref().map(|payload| payload.len() as u64),
-    };
-    let mut bytes = serde_json::to_vec(&header).map_err(|_| "its header cannot be written")?;
-    bytes.push(b'\n');
-    bytes.extend_from_slice(record.payload.as_deref().unwrap_or_default());
-    Ok(bytes)
+pub fn encode(record: &Record, place: Place, strategy: Strategy) -> Vec<u8> {
+    let payload = record.payload.as_deref().unwrap_or_default();
+    let mut line = Writer::new(
+        payload.len().saturating_add(record.key.len()).saturating_add(record.scope.len()),
+    );
+    line.number("format", FORMAT);
+    line.word("strategy", strategy.name());
+    line.word("state", record.state.name());
+    line.number("position", place.position);
+    line.number("parent", place.parent);
+    if let Some(log) = place.log {
+        line.word("log", &log.text());
+    }
+    line.number("token", record.token);
+    line.number("attempt", u64::from(record.attempt));
+    line.number("claimed_at_ms", record.claimed_at_ms);
+    if let Some(completed_at_ms) = record.completed_at_ms {
+        line.number("completed_at_ms", completed_at_ms);
+    }
+    line.number("expires_at_ms", record.expires_at_ms);
+    line.number("changed_at_ms", record.changed_at_ms);
+    if let Some(fingerprint) = &record.fingerprint {
+        line.word("fingerprint", &to_hex(fingerprint));
+    }
+    line.text("scope", &record.scope);
+    line.text("key", &record.key);
+    line.word("bucket", &record.claim.bucket.name());
+    line.number("number", record.claim.number);
+    if record.payload.is_some() {
+        line.number("payload_bytes", payload.len() as u64);
+    }
+    line.end(payload)
 }
 
 /// The record that the bytes hold.
@@ -195,58 +171,51 @@ pub fn encode(record: &Record, place: Place, strategy: Strategy) -> Result<Vec<u
 pub fn decode(bytes: &[u8], strategy: Strategy) -> Result<(Place, Record), String> {
     let line_bytes = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
     let (line, rest) = bytes.split_at_checked(line_bytes).unwrap_or_default();
+    let mut line = Reader::new(line);
     // The format stands first in every format: a later one may have other fields.
-    let format = format_of(line).ok_or("its first line does not begin with its format")?;
+    let format = line
+        .number("format")
+        .map_err(|_| String::from("its first line does not begin with its format"))?;
     if format != FORMAT {
-        return Err(format!("its format is {format}; this build reads {FORMAT}"));
+        return Err(text!("its format is ", format, "; this build reads ", FORMAT));
     }
-    let decoded =
-        Object::parse(line).ok_or("header").and_then(|header| read(header, strategy, rest));
-    decoded.map_err(|field| format!("its {field} is missing or impossible"))
-}
-
-fn format_of(line: &[u8]) -> Option<u64> {
-    let digits = line.strip_prefix(br#"{"format":"#)?.split(|byte| *byte == b',').next()?;
-    core::str::from_utf8(digits).ok()?.parse().ok()
+    read(line, strategy, rest).map_err(|field| text!("its ", field, " is missing or impossible"))
 }
 
 /// The error names what is wrong.
 fn read(
-    mut header: Object,
+    mut line: Reader,
     strategy: Strategy,
     rest: &[u8],
 ) -> Result<(Place, Record), &'static str> {
-    header.number("format");
-    let written_by = header.text("strategy");
-    let state = header.text("state");
     let payload = rest.strip_prefix(b"\n").ok_or("end of line")?;
-    let payload_bytes = header.number_if_any("payload_bytes");
-    let fingerprint = header.text_if_any("fingerprint");
-    let bucket = header.text("bucket");
-    let log = header.text_if_any("log");
+    let written_by = line.word("strategy")?;
+    let state = line.word("state")?;
     let place = Place {
-        position: header.number("position"),
-        parent: header.number("parent"),
-        log: log.map(|text| ClaimId::parse(&text).ok_or("log")).transpose()?,
+        position: line.number("position")?,
+        parent: line.number("parent")?,
+        log: line.word_if_any("log")?.map(|text| ClaimId::parse(text).ok_or("log")).transpose()?,
     };
     let record = Record {
         state: State::ALL.into_iter().find(|known| known.name() == state).ok_or("state")?,
-        token: header.number("token"),
-        attempt: u32::try_from(header.number("attempt")).map_err(|_| "attempt")?,
-        claimed_at_ms: header.number("claimed_at_ms"),
-        completed_at_ms: header.number_if_any("completed_at_ms"),
-        expires_at_ms: header.number("expires_at_ms"),
-        changed_at_ms: header.number("changed_at_ms"),
-        fingerprint: fingerprint.as_deref().map(read_fingerprint).transpose()?,
-        scope: header.text("scope"),
-        key: header.text("key"),
+        token: line.number("token")?,
+        attempt: u32::try_from(line.number("attempt")?).map_err(|_| "attempt")?,
+        claimed_at_ms: line.number("claimed_at_ms")?,
+        completed_at_ms: line.number_if_any("completed_at_ms")?,
+        expires_at_ms: line.number("expires_at_ms")?,
+        changed_at_ms: line.number("changed_at_ms")?,
+        fingerprint: line.word_if_any("fingerprint")?.map(read_fingerprint).transpose()?,
+        scope: line.text("scope")?,
+        key: line.text("key")?,
         claim: ClaimId {
-            bucket: TimeBucket::parse(&bucket).ok_or("bucket")?,
-            number: header.number("number"),
+            bucket: TimeBucket::parse(line.word("bucket")?).ok_or("bucket")?,
+            number: line.number("number")?,
         },
-        payload: payload_bytes.map(|_| payload.to_vec()),
+        payload: None,
     };
-    header.finish()?;
+    let payload_bytes = line.number_if_any("payload_bytes")?;
+    line.end()?;
+    let record = Record { payload: payload_bytes.map(|_| payload.to_vec()), ..record };
     let done = record.state == State::Done;
     let wrong = [
         (written_by != strategy.name(), "strategy (of this build)"),
@@ -263,16 +232,7 @@ fn read(
 }
 
 fn read_fingerprint(hex: &str) -> Result<Vec<u8>, &'static str> {
-    let digit =
-        |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let pair = |pair: &[u8]| match pair {
-        [high, low] => Some((digit(high)? << 4) | digit(low)?),
-        _ => None,
-    };
-    let bytes: Option<Vec<u8>> = hex.as_bytes().chunks(2).map(pair).collect();
-    bytes
-        .filter(|bytes| to_hex(bytes) == hex && check_fingerprint(Some(bytes)).is_ok())
-        .ok_or("fingerprint")
+    from_hex(hex).filter(|bytes| check_fingerprint(Some(bytes)).is_ok()).ok_or("fingerprint")
 }
 
 #[cfg(test)]

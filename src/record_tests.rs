@@ -31,14 +31,14 @@ fn what_is_written_is_read() {
     let empty = Record { payload: Some(Vec::new()), ..record() };
     let null = Record { payload: Some(b"null".to_vec()), ..record() };
     for record in [record(), none, empty, null] {
-        let bytes = encode(&record, PLACE, Strategy::Cas).unwrap();
+        let bytes = encode(&record, PLACE, Strategy::Cas);
         assert_eq!(decode(&bytes, Strategy::Cas), Ok((PLACE, record)));
     }
 }
 
 #[test]
 fn the_payload_stands_behind_the_first_line_as_given() {
-    let bytes = encode(&record(), PLACE, Strategy::Cas).unwrap();
+    let bytes = encode(&record(), PLACE, Strategy::Cas);
     let line = bytes.iter().position(|b| *b == b'\n').unwrap();
     assert_eq!(&bytes[line + 1..], record().payload.unwrap());
 }
@@ -72,10 +72,19 @@ fn impossible_records_are_corrupt() {
         ("token too great", r#""token":7"#, r#""token":9223372036854775808"#, "its token"),
         ("no position", r#""position":1"#, r#""position":0"#, "its position"),
         ("its own parent", r#""parent":0"#, r#""parent":1"#, "its position"),
-        ("fingerprint", r#""number":1"#, r#""number":1,"fingerprint":"0G""#, "fingerprint"),
-        ("odd fingerprint", r#""number":1"#, r#""number":1,"fingerprint":"0""#, "fingerprint"),
-        ("empty fingerprint", r#""number":1"#, r#""number":1,"fingerprint":"""#, "fingerprint"),
-        ("kind", r#""number":1"#, r#""number":1,"fingerprint":5"#, "fingerprint"),
+        ("fingerprint", r#""scope":"#, r#""fingerprint":"0G","scope":"#, "fingerprint"),
+        ("odd fingerprint", r#""scope":"#, r#""fingerprint":"0","scope":"#, "fingerprint"),
+        ("empty fingerprint", r#""scope":"#, r#""fingerprint":"","scope":"#, "fingerprint"),
+        ("kind", r#""scope":"#, r#""fingerprint":5,"scope":"#, "fingerprint"),
+        ("other order", r#""number":1"#, r#""number":1,"fingerprint":"00""#, "further field"),
+        ("blanks", r#""number":1"#, r#""number": 1"#, "number"),
+        ("a zero before", r#""number":1"#, r#""number":01"#, "number"),
+        ("too great", r#""number":1"#, r#""number":18446744073709551616"#, "number"),
+        ("no number", r#""number":1"#, r#""number":"#, "number"),
+        ("no text", r#""key":"k""#, r#""key":7"#, "key"),
+        ("open text", r#""key":"k""#, r#""key":"k"#, "bucket"),
+        ("no such escape", r#""key":"k""#, r#""key":"\x""#, "key"),
+        ("half a pair", r#""key":"k""#, r#""key":"\ud83d""#, "key"),
         ("other kind", r#""number":1"#, r#""number":1,"payload_bytes":"0""#, "payload_bytes"),
         ("bucket", r#""bucket":"m0""#, r#""bucket":"w0""#, "its bucket"),
     ];
@@ -88,7 +97,7 @@ fn impossible_records_are_corrupt() {
 
 #[test]
 fn garbage_is_corrupt_and_never_a_panic() {
-    let whole = encode(&record(), PLACE, Strategy::Cas).unwrap();
+    let whole = encode(&record(), PLACE, Strategy::Cas);
     for bytes in [&b""[..], b"\n", b"{}\n", b"\xff\xfe\n", b"null\n", b"8 bytes."] {
         assert!(decode(bytes, Strategy::Cas).is_err(), "{bytes:?}");
     }
@@ -102,7 +111,7 @@ fn garbage_is_corrupt_and_never_a_panic() {
 #[test]
 fn the_greatest_token_is_read() {
     let record = Record { token: MAX_TOKEN, ..record() };
-    let bytes = encode(&record, PLACE, Strategy::Cas).unwrap();
+    let bytes = encode(&record, PLACE, Strategy::Cas);
     assert_eq!(decode(&bytes, Strategy::Cas), Ok((PLACE, record)));
 }
 

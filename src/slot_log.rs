@@ -3,7 +3,6 @@
 //! The state machine sees a slot as an append-only log and nothing else. A strategy reads
 //! its settled tail and appends to it; what a strategy must hold is said at [`SlotLog`].
 
-use alloc::format;
 use alloc::string::String;
 
 pub mod cas;
@@ -14,6 +13,7 @@ use crate::clock::{Millis, Op};
 use crate::error::Error;
 use crate::key::Address;
 use crate::record::{Place, Record, Strategy, decode};
+use crate::text::text;
 
 /// A way to append to a slot's log.
 ///
@@ -144,7 +144,7 @@ pub(crate) fn read_record(
     strategy: Strategy,
 ) -> Result<(Place, Record), Error> {
     decode(bytes, strategy)
-        .map_err(|why| Error::Corrupt(format!("the record at {store_key} is unreadable: {why}")))
+        .map_err(|why| Error::Corrupt(text!("the record at ", store_key, " is unreadable: ", &why)))
 }
 
 /// A slot that holds another key is never used: the hash collided or somebody tampered. A
@@ -158,7 +158,7 @@ pub(crate) fn check_owner(record: Option<&Record>, address: &Address) -> Result<
             if !record.is_blank()
                 && (record.scope != address.scope || record.key != address.key) =>
         {
-            Err(Error::Corrupt(format!("the slot {} holds another key", address.slot)))
+            Err(Error::Corrupt(text!("the slot ", &address.slot, " holds another key")))
         }
         _ => Ok(()),
     }

@@ -8,7 +8,6 @@
 //! | `il.n.<bucket>` | counter of the bucket's entries |
 //! | `il.e.<bucket>.<number>` | entry: a slot, when to look at it, and for which claim |
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -16,6 +15,7 @@ use super::wheel::{ClaimId, TimeBucket, number};
 use crate::bucket::Bucket;
 use crate::clock::{Millis, Op};
 use crate::error::Error;
+use crate::text::text;
 
 const LISTINGS: &str = "il.c";
 
@@ -37,7 +37,7 @@ pub(super) struct IndexEntry {
 impl IndexEntry {
     /// Slot, time, bucket and number of the claim, with a blank between.
     fn line(&self) -> String {
-        format!("{} {} {} {}", self.slot, self.at_ms, self.claim.bucket.name(), self.claim.number)
+        text!(&self.slot, " ", self.at_ms, " ", self.claim.bucket, " ", self.claim.number)
     }
 
     /// Reads a line back.
@@ -114,7 +114,7 @@ impl<'a, B: Bucket> Index<'a, B> {
         let Some(bytes) = self.bucket.get(&store_key)? else { return Ok(None) };
         let name = core::str::from_utf8(&bytes).ok();
         let bucket = name.and_then(TimeBucket::parse);
-        bucket.map(Some).ok_or_else(|| Error::Corrupt(format!("{store_key} names no time bucket")))
+        bucket.map(Some).ok_or_else(|| Error::Corrupt(text!(&store_key, " names no time bucket")))
     }
 
     /// Removes an empty bucket that nobody can enter any more; its listings last, so that a
@@ -174,23 +174,24 @@ impl<'a, B: Bucket> Index<'a, B> {
 }
 
 fn positive(store_key: &str, count: i64) -> Result<u64, Error> {
-    u64::try_from(count).map_err(|_| Error::Corrupt(format!("the counter {store_key} is negative")))
+    u64::try_from(count)
+        .map_err(|_| Error::Corrupt(text!("the counter ", store_key, " is negative")))
 }
 
 fn listing_key(number: u64) -> String {
-    format!("il.l.{number}")
+    text!("il.l.", number)
 }
 
 fn marker_key(bucket: TimeBucket) -> String {
-    format!("il.b.{}", bucket.name())
+    text!("il.b.", bucket)
 }
 
 fn counter_key(bucket: TimeBucket) -> String {
-    format!("il.n.{}", bucket.name())
+    text!("il.n.", bucket)
 }
 
 fn entry_key(bucket: TimeBucket, number: u64) -> String {
-    format!("il.e.{}.{number}", bucket.name())
+    text!("il.e.", bucket, ".", number)
 }
 
 #[cfg(test)]

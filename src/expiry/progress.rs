@@ -3,7 +3,6 @@
 //! It is a cache of the listings and of what was settled, and the purgers' lease on the
 //! work. Losing it, or two purgers overwriting each other's, costs work, never an entry.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -12,6 +11,7 @@ use crate::bucket::Bucket;
 use crate::clock::{DEADLINE_MS, Millis, Op};
 use crate::error::Error;
 use crate::record::FORMAT;
+use crate::text::text;
 
 const STORE_KEY: &str = "il.p";
 
@@ -58,7 +58,7 @@ impl Progress {
         let progress = core::str::from_utf8(&bytes).ok().and_then(Progress::parse);
         progress.ok_or_else(|| {
             let why = "the purge's progress is unreadable, or of another format; without it, it is rebuilt";
-            Error::Corrupt(format!("{STORE_KEY}: {why}"))
+            Error::Corrupt(text!(STORE_KEY, ": ", why))
         })
     }
 
@@ -124,17 +124,17 @@ impl BucketProgress {
 /// its name, `seen`, the numbers of its listings, and its open ranges.
 impl Progress {
     fn text(&self) -> String {
-        let mut text = format!("format {FORMAT} {} {}\n", self.until_ms, self.listed);
+        let mut text = text!("format ", FORMAT, " ", self.until_ms, " ", self.listed, "\n");
         for hole in &self.holes {
-            text.push_str(&format!("hole {} {}\n", hole.number, hole.seen_at_ms));
+            text.push_str(&text!("hole ", hole.number, " ", hole.seen_at_ms, "\n"));
         }
         for known in &self.buckets {
-            text.push_str(&format!("bucket {} {}", known.bucket.name(), known.seen));
+            text.push_str(&text!("bucket ", known.bucket, " ", known.seen));
             for number in &known.listings {
-                text.push_str(&format!(" {number}"));
+                text.push_str(&text!(" ", *number));
             }
             for (first, last) in &known.open {
-                text.push_str(&format!(" {first}-{last}"));
+                text.push_str(&text!(" ", *first, "-", *last));
             }
             text.push('\n');
         }

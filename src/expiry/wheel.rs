@@ -1,9 +1,9 @@
 //! The wheel: which bucket of time an expiry belongs to, and the ids of claims. Pure.
 
-use alloc::format;
 use alloc::string::String;
 
 use crate::clock::{Millis, QUARANTINE_MS};
+use crate::text::{Part, text};
 
 const MINUTE_MS: Millis = 60_000;
 const HOUR_MS: Millis = 60 * MINUTE_MS;
@@ -81,7 +81,7 @@ impl TimeBucket {
 
     /// Its name in store keys: `m` (minute), `h` or `d`, and the count since the epoch.
     pub fn name(self) -> String {
-        format!("{}{}", self.unit.letter(), self.index)
+        text!(self)
     }
 
     /// Reads a name back.
@@ -90,6 +90,13 @@ impl TimeBucket {
         let index = name.get(1..)?.parse().ok()?;
         let bucket = TimeBucket { unit, index };
         (bucket.name() == name).then_some(bucket)
+    }
+}
+
+impl Part for TimeBucket {
+    fn add_to(&self, text: &mut String) {
+        self.unit.letter().add_to(text);
+        self.index.add_to(text);
     }
 }
 
@@ -111,7 +118,7 @@ pub struct ClaimId {
 impl ClaimId {
     /// Bucket and number, with a dot between.
     pub fn text(self) -> String {
-        format!("{}.{}", self.bucket.name(), self.number)
+        text!(self)
     }
 
     /// Reads a text back.
@@ -124,6 +131,14 @@ impl ClaimId {
     /// From here on nobody can be about to append a record of this claim.
     pub fn settles_at_ms(self) -> Millis {
         self.bucket.closes_at_ms()
+    }
+}
+
+impl Part for ClaimId {
+    fn add_to(&self, text: &mut String) {
+        self.bucket.add_to(text);
+        ".".add_to(text);
+        self.number.add_to(text);
     }
 }
 

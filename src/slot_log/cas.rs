@@ -3,7 +3,6 @@
 //! Positions only grow while a log exists, so a swap that was decided on an older tail can
 //! never land on a newer one.
 
-use alloc::format;
 use alloc::string::String;
 
 use super::{Append, Deletion, Proof, SlotLog, Tail, read_record};
@@ -11,6 +10,7 @@ use crate::bucket::{Bucket, StoreError, SwapError};
 use crate::clock::{Millis, Op};
 use crate::error::Error;
 use crate::record::{Place, Record, Strategy, encode};
+use crate::text::text;
 
 /// The strategy for hosts whose compare-and-swap is sound.
 pub struct Cas;
@@ -61,7 +61,7 @@ impl<B: Bucket> SlotLog<B> for Cas {
         let store_key = store_key(slot);
         let parent = tail.position;
         let place = Place { position: parent.saturating_add(1), parent, log: None };
-        let bytes = encode(record, place, Strategy::Cas).map_err(Error::Corrupt)?;
+        let bytes = encode(record, place, Strategy::Cas);
         op.may_write()?;
         match bucket.swap(tail.handle, &bytes) {
             Ok(()) => Ok(Append::Won),
@@ -100,7 +100,7 @@ impl<B: Bucket> SlotLog<B> for Cas {
 }
 
 fn store_key(slot: &str) -> String {
-    format!("il.r.{slot}")
+    text!("il.r.", slot)
 }
 
 fn read_tail<B: Bucket>(
@@ -138,7 +138,7 @@ fn after_failure<B: Bucket>(
     proof: Proof,
     error: &StoreError,
 ) -> Append<CasTail<B::Cas>> {
-    let unknown = Append::Unknown(format!("the store failed while writing: {}", error.text()));
+    let unknown = Append::Unknown(text!("the store failed while writing: ", error.text()));
     let Ok(handle) = bucket.cas(store_key) else { return unknown };
     let Ok(found) = read_tail(bucket, store_key, handle) else { return unknown };
     if found.position <= parent {

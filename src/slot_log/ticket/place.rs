@@ -1,6 +1,5 @@
 //! The store keys of one log, and what may be asked of each.
 
-use alloc::format;
 use alloc::string::String;
 
 use super::TicketTail;
@@ -10,6 +9,7 @@ use crate::error::Error;
 use crate::expiry::ClaimId;
 use crate::record::{Place, Record, State, Strategy, encode};
 use crate::slot_log::read_record;
+use crate::text::text;
 
 /// One log, for one call.
 pub(super) struct Slot<'a, B> {
@@ -63,7 +63,7 @@ impl<'a, B: Bucket> Slot<'a, B> {
         let Some(bytes) = self.bucket.get(&store_key)? else { return Ok(None) };
         let (place, record) = read_record(&store_key, &bytes, Strategy::Ticket)?;
         if place.position != position {
-            return Err(Error::Corrupt(format!("the record at {store_key} is another entry's")));
+            return Err(Error::Corrupt(text!("the record at ", &store_key, " is another entry's")));
         }
         Ok(Some((place, record)))
     }
@@ -93,10 +93,10 @@ impl<'a, B: Bucket> Slot<'a, B> {
     /// # Errors
     /// Nothing was written, and nothing will be.
     pub(super) fn write(&self, record: &Record, place: Place) -> Result<Result<(), String>, Error> {
-        let bytes = encode(record, place, Strategy::Ticket).map_err(Error::Corrupt)?;
+        let bytes = encode(record, place, Strategy::Ticket);
         self.op.may_write()?;
         let written = self.bucket.set(&self.entry_key(place.position), &bytes);
-        Ok(written.map_err(|error| format!("the store failed while writing: {}", error.text())))
+        Ok(written.map_err(|error| text!("the store failed while writing: ", error.text())))
     }
 
     /// Since when a ticket has been seen without its entry, where somebody noted it in this log.
@@ -113,12 +113,12 @@ impl<'a, B: Bucket> Slot<'a, B> {
 
     /// Notes which tickets beyond the tail are seen without their entries.
     pub(super) fn note(&self, tail: &TicketTail) -> Result<(), Error> {
-        let log = tail.head.log().map(|log| format!(" {}", log.text())).unwrap_or_default();
+        let log = tail.head.log().map(|log| text!(" ", log)).unwrap_or_default();
         for position in tail.position.saturating_add(1)..tail.ticket {
             if self.noted(position, tail.head)?.is_some() {
                 continue;
             }
-            let text = format!("{}{log}", self.op.now_ms());
+            let text = text!(self.op.now_ms(), &log);
             self.op.may_write()?;
             self.bucket.set(&self.note_key(position), text.as_bytes())?;
         }
@@ -144,18 +144,18 @@ impl<'a, B: Bucket> Slot<'a, B> {
 
     /// Who takes an unfinished deletion over, in one period of its gate.
     pub(super) fn succession_key(&self, gate_ms: Millis, period: u64) -> String {
-        format!("il.t.{}.g{gate_ms}.{period}", self.slot)
+        text!("il.t.", self.slot, ".g", gate_ms, ".", period)
     }
 
     fn entry_key(&self, position: u64) -> String {
-        format!("il.r.{}.{position}", self.slot)
+        text!("il.r.", self.slot, ".", position)
     }
 
     fn ticket_key(&self, position: u64) -> String {
-        format!("il.t.{}.{position}", self.slot)
+        text!("il.t.", self.slot, ".", position)
     }
 
     fn note_key(&self, position: u64) -> String {
-        format!("il.s.{}.{position}", self.slot)
+        text!("il.s.", self.slot, ".", position)
     }
 }
