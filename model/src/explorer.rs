@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
+use foldhash::fast::FixedState;
 use idempotency_ledger::answer::Begin;
 
 use crate::aftermath::{Aftermath, Strays};
@@ -35,7 +36,7 @@ struct Explorer<'a> {
     scenario: &'a Scenario,
     workers: Workers,
     /// With how many steps each state was reached at best.
-    visited: HashMap<u64, u32>,
+    visited: HashMap<u64, u32, FixedState>,
     aftermath: Aftermath,
     explored: Explored,
     /// Histories of so many steps or more are left out.
@@ -59,7 +60,7 @@ pub fn explore(scenario: &Scenario, shorter_than: Option<usize>) -> Result<Explo
     let mut explorer = Explorer {
         scenario,
         workers,
-        visited: HashMap::new(),
+        visited: HashMap::default(),
         aftermath: Aftermath::new(scenario.strategy, strays(scenario)),
         explored: Explored::default(),
         shorter_than,

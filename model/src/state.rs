@@ -1,7 +1,8 @@
 //! One state of a model: the store, the clock, where each worker is, and what was seen so far.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 
+use foldhash::quality::{FixedState, FoldHasher};
 use idempotency_ledger::clock::Millis;
 
 use crate::oracle::{Call, Operation};
@@ -108,8 +109,8 @@ impl State {
     /// The same for states that differ only in which of several workers with one script is
     /// which.
     pub(crate) fn fingerprint(&self, workers: &Workers) -> u64 {
-        let hash = |value: &dyn Fn(&mut DefaultHasher)| {
-            let mut hasher = DefaultHasher::new();
+        let hash = |value: &dyn Fn(&mut FoldHasher)| {
+            let mut hasher = FixedState::default().build_hasher();
             value(&mut hasher);
             hasher.finish()
         };

@@ -23,9 +23,14 @@ impl Table {
             self.add_with_faults(&Scenario { strays, ..deletion });
         }
         if self.strategy == Strategy::Cas || self.is_full() {
-            let workers: [&[Call]; 3] = [&[LONG, COMPLETE], &[PURGE], &[PURGE]];
+            // For tickets without the outcome and without the index, which two purgers alone are
+            // explored with: it is more than a hundred million states so.
+            let cas = self.strategy == Strategy::Cas;
+            let claims: &[Call] = if cas { &[LONG, COMPLETE] } else { &[LONG] };
+            let workers: [&[Call]; 3] = [claims, &[PURGE], &[PURGE]];
             let name = "deletion | deletion | begin";
-            let three = self.scenario(name, &before, &workers, (200 + HOUR_MS, &[]));
+            let mut three = self.scenario(name, &before, &workers, (200 + HOUR_MS, &[]));
+            three.index = cas;
             self.add(&Scenario { strays, ..three }, 0, 0);
         }
         let workers: [&[Call]; 2] = [&[LONG], &[PURGE, PURGE]];
