@@ -20,16 +20,12 @@ il_arguments il_call_new(il_ledger *ledger, il_text key, il_text scope)
 
 void il_pass_u32(il_arguments *arguments, uint32_t value)
 {
-    wasmtime_val_t *passed = &arguments->values[arguments->size++];
-    passed->kind = WASMTIME_I32;
-    passed->of.i32 = (int32_t)value;
+    arguments->values[arguments->size++].i32 = (int32_t)value;
 }
 
 void il_pass_u64(il_arguments *arguments, uint64_t value)
 {
-    wasmtime_val_t *passed = &arguments->values[arguments->size++];
-    passed->kind = WASMTIME_I64;
-    passed->of.i64 = (int64_t)value;
+    arguments->values[arguments->size++].i64 = (int64_t)value;
 }
 
 /* Passes an address and a size. */

@@ -3,10 +3,10 @@
 
 #include "imports.h"
 
-const char *il_increment(il_guest *guest, const wasmtime_val_t *values)
+const char *il_increment(il_guest *guest, const wasmtime_val_raw_t *values)
 {
     il_text key;
-    uint32_t address = (uint32_t)values[4].of.i32;
+    uint32_t address = (uint32_t)values[4].i32;
     if (!il_read_text(guest, values, 1, &key)) {
         return IL_OUT_OF_BOUNDS;
     }
@@ -14,7 +14,7 @@ const char *il_increment(il_guest *guest, const wasmtime_val_t *values)
     int64_t sum = 0;
     il_failure failure = {.message = ""};
     il_store_status status =
-        store->calls->increment(store->self, key, values[3].of.i64, &sum, &failure);
+        store->calls->increment(store->self, key, values[3].i64, &sum, &failure);
     if (status != IL_STORE_OK) {
         return il_answer_error(guest, address, 8, status, &failure);
     }
@@ -54,9 +54,9 @@ static uint32_t open_handle(il_guest *guest, il_text key)
 }
 
 /* The handle of this number, or NULL. */
-static il_handle *handle_of(il_guest *guest, const wasmtime_val_t *value)
+static il_handle *handle_of(il_guest *guest, const wasmtime_val_raw_t *value)
 {
-    uint32_t number = (uint32_t)value->of.i32;
+    uint32_t number = (uint32_t)value->i32;
     if (number == 0 || number > IL_MAX_HANDLES || guest->handles[number - 1].key == NULL) {
         return NULL;
     }
@@ -69,10 +69,10 @@ static il_text key_of(const il_handle *handle)
     return key;
 }
 
-const char *il_cas_new(il_guest *guest, const wasmtime_val_t *values)
+const char *il_cas_new(il_guest *guest, const wasmtime_val_raw_t *values)
 {
     il_text key;
-    uint32_t address = (uint32_t)values[3].of.i32;
+    uint32_t address = (uint32_t)values[3].i32;
     if (!il_read_text(guest, values, 1, &key)) {
         return IL_OUT_OF_BOUNDS;
     }
@@ -104,10 +104,10 @@ static il_store_status see(il_guest *guest, il_handle *handle, il_failure *failu
     return status;
 }
 
-const char *il_cas_current(il_guest *guest, const wasmtime_val_t *values)
+const char *il_cas_current(il_guest *guest, const wasmtime_val_raw_t *values)
 {
     il_handle *handle = handle_of(guest, &values[0]);
-    uint32_t address = (uint32_t)values[1].of.i32;
+    uint32_t address = (uint32_t)values[1].i32;
     if (handle == NULL) {
         return IL_NO_SUCH_HANDLE;
     }
@@ -117,7 +117,7 @@ const char *il_cas_current(il_guest *guest, const wasmtime_val_t *values)
                                  : il_answer_error(guest, address, 4, status, &failure);
 }
 
-const char *il_cas_drop(il_guest *guest, const wasmtime_val_t *values)
+const char *il_cas_drop(il_guest *guest, const wasmtime_val_raw_t *values)
 {
     il_handle *handle = handle_of(guest, &values[0]);
     if (handle == NULL) {
@@ -154,10 +154,10 @@ static const char *answer_failed(il_guest *guest, uint32_t address, il_store_sta
     return why;
 }
 
-const char *il_cas_swap(il_guest *guest, const wasmtime_val_t *values)
+const char *il_cas_swap(il_guest *guest, const wasmtime_val_raw_t *values)
 {
     il_handle *handle = handle_of(guest, &values[0]);
-    uint32_t address = (uint32_t)values[3].of.i32;
+    uint32_t address = (uint32_t)values[3].i32;
     il_bytes value;
     if (handle == NULL) {
         return IL_NO_SUCH_HANDLE;

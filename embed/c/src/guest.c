@@ -10,19 +10,36 @@
    100 bytes needs a hundred thousand. */
 #define FUEL 10000000000u
 
-static const char *const NAMES[IL_CALLS] = {
-    [IL_CALL_BEGIN] = "idempotency:ledger/ledger@0.1.0#begin",
-    [IL_CALL_COMPLETE] = "idempotency:ledger/ledger@0.1.0#complete",
-    [IL_CALL_RENEW] = "idempotency:ledger/ledger@0.1.0#renew",
-    [IL_CALL_RELEASE] = "idempotency:ledger/ledger@0.1.0#release",
-    [IL_CALL_GET] = "idempotency:ledger/ledger@0.1.0#get",
-    [IL_CALL_PURGE] = "idempotency:ledger/maintenance@0.1.0#purge",
-    [IL_CALL_FORGET] = "idempotency:ledger/maintenance@0.1.0#forget",
-    [IL_CALL_CHECK_STORE] = "idempotency:ledger/maintenance@0.1.0#check-store",
+#define LEDGER "idempotency:ledger/ledger@0.1.0#"
+#define MAINTENANCE "idempotency:ledger/maintenance@0.1.0#"
+
+/* The calls, and their parameters as the canonical ABI has them. */
+static const struct {
+    const char *name, *parameters;
+} CALLS[IL_CALLS] = {
+    [IL_CALL_BEGIN] = {LEDGER "begin", "iiiiiiIiii"},
+    [IL_CALL_COMPLETE] = {LEDGER "complete", "iiiiiiiiiIiIi"},
+    [IL_CALL_RENEW] = {LEDGER "renew", "iiIiiiiI"},
+    [IL_CALL_RELEASE] = {LEDGER "release", "iiIiii"},
+    [IL_CALL_GET] = {LEDGER "get", "iiiii"},
+    [IL_CALL_PURGE] = {MAINTENANCE "purge", "iIii"},
+    [IL_CALL_FORGET] = {MAINTENANCE "forget", "iiIiii"},
+    [IL_CALL_CHECK_STORE] = {MAINTENANCE "check-store", ""},
 };
 
+static bool are_of(const wasm_valtype_vec_t *types, const char *wanted)
+{
+    bool same = types->size == strlen(wanted);
+    for (size_t at = 0; same && at < types->size; at++) {
+        wasm_valkind_t kind = wanted[at] == 'i' ? WASM_I32 : WASM_I64;
+        same = wasm_valtype_kind(types->data[at]) == kind;
+    }
+    return same;
+}
+
+/* Finds a function of these parameters and results: calls do not look at types any more. */
 static bool find_function(il_guest *guest, const wasmtime_instance_t *instance, const char *name,
-                          wasmtime_func_t *function)
+                          const char *parameters, const char *results, wasmtime_func_t *function)
 {
     wasmtime_extern_t found;
     if (!wasmtime_instance_export_get(guest->context, instance, name, strlen(name), &found) ||
@@ -30,7 +47,11 @@ static bool find_function(il_guest *guest, const wasmtime_instance_t *instance, 
         return false;
     }
     *function = found.of.func;
-    return true;
+    wasm_functype_t *type = wasmtime_func_type(guest->context, function);
+    bool same = are_of(wasm_functype_params(type), parameters) &&
+                are_of(wasm_functype_results(type), results);
+    wasm_functype_delete(type);
+    return same;
 }
 
 static bool find_exports(il_guest *guest, const wasmtime_instance_t *instance)
@@ -42,12 +63,14 @@ static bool find_exports(il_guest *guest, const wasmtime_instance_t *instance)
         return false;
     }
     guest->memory = memory.of.memory;
-    bool found = find_function(guest, instance, "cabi_realloc", &guest->allocate);
+    bool found = find_function(guest, instance, "cabi_realloc", "iiii", "i", &guest->allocate);
     for (int call = 0; found && call < IL_CALLS; call++) {
+        const char *name = CALLS[call].name;
         char free_name[80];
-        snprintf(free_name, sizeof free_name, "cabi_post_%s", NAMES[call]);
-        found = find_function(guest, instance, NAMES[call], &guest->calls[call]) &&
-                find_function(guest, instance, free_name, &guest->frees[call]);
+        snprintf(free_name, sizeof free_name, "cabi_post_%s", name);
+        found = find_function(guest, instance, name, CALLS[call].parameters, "i",
+                              &guest->calls[call]) &&
+                find_function(guest, instance, free_name, "i", "", &guest->frees[call]);
     }
     return found;
 }
@@ -132,14 +155,12 @@ uint32_t il_guest_copy(il_guest *guest, il_bytes bytes)
     if (bytes.size > INT32_MAX) {
         return 0;
     }
-    wasmtime_val_t arguments[4] = {{.kind = WASMTIME_I32}, {.kind = WASMTIME_I32},
-                                   {.kind = WASMTIME_I32}, {.kind = WASMTIME_I32}};
-    arguments[2].of.i32 = 1; /* alignment */
-    arguments[3].of.i32 = (int32_t)bytes.size;
-    wasmtime_val_t address;
+    /* Nothing to enlarge, alignment, size; then the address. */
+    wasmtime_val_raw_t values[4] = {{.i32 = 0}, {.i32 = 0}, {.i32 = 1},
+                                    {.i32 = (int32_t)bytes.size}};
     wasm_trap_t *trap = NULL;
-    wasmtime_error_t *error = wasmtime_func_call(guest->context, &guest->allocate, arguments, 4,
-                                                 &address, 1, &trap);
+    wasmtime_error_t *error =
+        wasmtime_func_call_unchecked(guest->context, &guest->allocate, values, 4, &trap);
     if (error != NULL || trap != NULL) {
         if (error != NULL) {
             wasmtime_error_delete(error);
@@ -148,12 +169,12 @@ uint32_t il_guest_copy(il_guest *guest, il_bytes bytes)
         }
         return 0;
     }
-    uint8_t *to = il_guest_bytes(guest, (uint32_t)address.of.i32, bytes.size);
+    uint8_t *to = il_guest_bytes(guest, (uint32_t)values[0].i32, bytes.size);
     if (to == NULL) {
         return 0;
     }
     memcpy(to, bytes.data, bytes.size);
-    return (uint32_t)address.of.i32;
+    return (uint32_t)values[0].i32;
 }
 
 uint32_t il_load_u32(const uint8_t *at)

@@ -13,15 +13,15 @@
 #define MS_PER_SECOND 1000u
 #define NANOSECONDS_PER_MS 1000000u
 
-const uint8_t *il_read_bytes(il_guest *guest, const wasmtime_val_t *values, size_t at,
+const uint8_t *il_read_bytes(il_guest *guest, const wasmtime_val_raw_t *values, size_t at,
                              il_bytes *bytes)
 {
-    bytes->size = (uint32_t)values[at + 1].of.i32;
-    bytes->data = il_guest_bytes(guest, (uint32_t)values[at].of.i32, bytes->size);
+    bytes->size = (uint32_t)values[at + 1].i32;
+    bytes->data = il_guest_bytes(guest, (uint32_t)values[at].i32, bytes->size);
     return bytes->data;
 }
 
-bool il_read_text(il_guest *guest, const wasmtime_val_t *values, size_t at, il_text *text)
+bool il_read_text(il_guest *guest, const wasmtime_val_raw_t *values, size_t at, il_text *text)
 {
     il_bytes bytes;
     text->data = (const char *)il_read_bytes(guest, values, at, &bytes);
@@ -100,10 +100,10 @@ const char *il_answer_u32(il_guest *guest, uint32_t address, uint32_t value)
     return NULL;
 }
 
-static const char *open_bucket(il_guest *guest, const wasmtime_val_t *values)
+static const char *open_bucket(il_guest *guest, const wasmtime_val_raw_t *values)
 {
     il_text name;
-    uint32_t address = (uint32_t)values[2].of.i32;
+    uint32_t address = (uint32_t)values[2].i32;
     if (!il_read_text(guest, values, 0, &name)) {
         return IL_OUT_OF_BOUNDS;
     }
@@ -114,16 +114,16 @@ static const char *open_bucket(il_guest *guest, const wasmtime_val_t *values)
     return il_answer_u32(guest, address, BUCKET);
 }
 
-static const char *drop_bucket(il_guest *guest, const wasmtime_val_t *values)
+static const char *drop_bucket(il_guest *guest, const wasmtime_val_raw_t *values)
 {
     (void)guest, (void)values;
     return NULL;
 }
 
-static const char *bucket_get(il_guest *guest, const wasmtime_val_t *values)
+static const char *bucket_get(il_guest *guest, const wasmtime_val_raw_t *values)
 {
     il_text key;
-    uint32_t address = (uint32_t)values[3].of.i32;
+    uint32_t address = (uint32_t)values[3].i32;
     if (!il_read_text(guest, values, 1, &key)) {
         return IL_OUT_OF_BOUNDS;
     }
@@ -145,10 +145,10 @@ static const char *answer_done(il_guest *guest, uint32_t address, il_store_statu
                                  : il_answer_error(guest, address, 4, status, failure);
 }
 
-static const char *bucket_exists(il_guest *guest, const wasmtime_val_t *values)
+static const char *bucket_exists(il_guest *guest, const wasmtime_val_raw_t *values)
 {
     il_text key;
-    uint32_t address = (uint32_t)values[3].of.i32;
+    uint32_t address = (uint32_t)values[3].i32;
     if (!il_read_text(guest, values, 1, &key)) {
         return IL_OUT_OF_BOUNDS;
     }
@@ -160,7 +160,7 @@ static const char *bucket_exists(il_guest *guest, const wasmtime_val_t *values)
                                  : il_answer_error(guest, address, 4, status, &failure);
 }
 
-static const char *bucket_set(il_guest *guest, const wasmtime_val_t *values)
+static const char *bucket_set(il_guest *guest, const wasmtime_val_raw_t *values)
 {
     il_text key;
     il_bytes value;
@@ -170,10 +170,10 @@ static const char *bucket_set(il_guest *guest, const wasmtime_val_t *values)
     const il_store *store = guest->store;
     il_failure failure = {.message = ""};
     il_store_status status = store->calls->set(store->self, key, value, &failure);
-    return answer_done(guest, (uint32_t)values[5].of.i32, status, &failure);
+    return answer_done(guest, (uint32_t)values[5].i32, status, &failure);
 }
 
-static const char *bucket_delete(il_guest *guest, const wasmtime_val_t *values)
+static const char *bucket_delete(il_guest *guest, const wasmtime_val_raw_t *values)
 {
     il_text key;
     if (!il_read_text(guest, values, 1, &key)) {
@@ -182,13 +182,13 @@ static const char *bucket_delete(il_guest *guest, const wasmtime_val_t *values)
     const il_store *store = guest->store;
     il_failure failure = {.message = ""};
     il_store_status status = store->calls->remove(store->self, key, &failure);
-    return answer_done(guest, (uint32_t)values[3].of.i32, status, &failure);
+    return answer_done(guest, (uint32_t)values[3].i32, status, &failure);
 }
 
-static const char *now(il_guest *guest, const wasmtime_val_t *values)
+static const char *now(il_guest *guest, const wasmtime_val_raw_t *values)
 {
     uint64_t now_ms = guest->clock.now_ms(guest->clock.self);
-    uint8_t *at = il_guest_bytes(guest, (uint32_t)values[0].of.i32, 16);
+    uint8_t *at = il_guest_bytes(guest, (uint32_t)values[0].i32, 16);
     if (at == NULL) {
         return IL_OUT_OF_BOUNDS;
     }
@@ -216,10 +216,10 @@ static const struct import {
     {CLOCK, "now", "i", now},
 };
 
-static wasm_trap_t *call_host(void *data, wasmtime_caller_t *caller, const wasmtime_val_t *values,
-                              size_t size, wasmtime_val_t *results, size_t results_size)
+static wasm_trap_t *call_host(void *data, wasmtime_caller_t *caller, wasmtime_val_raw_t *values,
+                              size_t size)
 {
-    (void)size, (void)results, (void)results_size;
+    (void)size;
     const struct import *import = data;
     il_guest *guest = wasmtime_context_get_data(wasmtime_caller_context(caller));
     il_guest_refuel(guest);
@@ -246,10 +246,9 @@ wasmtime_error_t *il_define_imports(const il_runtime *runtime)
     for (size_t at = 0; error == NULL && at < sizeof IMPORTS / sizeof *IMPORTS; at++) {
         const struct import *import = &IMPORTS[at];
         wasm_functype_t *type = type_of(import);
-        error = wasmtime_linker_define_func(runtime->linker, import->interface,
-                                            strlen(import->interface), import->name,
-                                            strlen(import->name), type, call_host,
-                                            (void *)import, NULL);
+        error = wasmtime_linker_define_func_unchecked(
+            runtime->linker, import->interface, strlen(import->interface), import->name,
+            strlen(import->name), type, call_host, (void *)import, NULL);
         wasm_functype_delete(type);
     }
     return error;

@@ -6,6 +6,11 @@
 
 #include "idempotency_ledger.h"
 
+/* The component's values lie in memory as little-endian machines have them. */
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "this library is for little-endian machines"
+#endif
+
 /* ---- The component, as it is built ---- */
 
 /* `ledger-cas.wasm`; made by the build. */
@@ -118,7 +123,7 @@ struct il_ledger {
 #define IL_MAX_ARGUMENTS 16
 typedef struct il_arguments {
     il_ledger *ledger;
-    wasmtime_val_t values[IL_MAX_ARGUMENTS];
+    wasmtime_val_raw_t values[IL_MAX_ARGUMENTS];
     size_t size;
     il_status status; /* why an argument could not be passed */
 } il_arguments;

@@ -63,14 +63,15 @@ static il_status cut_short(il_ledger *ledger, bool writes)
     return writes ? IL_OUTCOME_UNKNOWN : IL_UNAVAILABLE;
 }
 
-/* Runs a function of the guest; false with the message written where that ends otherwise. */
-static bool run(il_ledger *ledger, const wasmtime_func_t *function, const wasmtime_val_t *values,
-                size_t size, wasmtime_val_t *result, size_t results)
+/* Runs a function of the guest, which puts its result in place of the first argument; false with
+   the message written where that ends otherwise. */
+static bool run(il_ledger *ledger, const wasmtime_func_t *function, wasmtime_val_raw_t *values,
+                size_t size)
 {
     wasm_trap_t *trap = NULL;
     il_guest_refuel(ledger->guest);
-    wasmtime_error_t *error = wasmtime_func_call(ledger->guest->context, function, values, size,
-                                                 result, results, &trap);
+    wasmtime_error_t *error =
+        wasmtime_func_call_unchecked(ledger->guest->context, function, values, size, &trap);
     if (error != NULL) {
         il_fail_error(&ledger->failure, error);
         return false;
@@ -126,14 +127,13 @@ il_status il_call_make(il_arguments *arguments, il_call call, bool writes, size_
     if (arguments->status != IL_OK) {
         return arguments->status;
     }
-    wasmtime_val_t answer;
-    if (!run(ledger, &ledger->guest->calls[call], arguments->values, arguments->size, &answer, 1)) {
+    if (!run(ledger, &ledger->guest->calls[call], arguments->values, IL_MAX_ARGUMENTS)) {
         return cut_short(ledger, writes);
     }
-    ledger->answer = answer.of.i32;
+    ledger->answer = arguments->values[0].i32;
     /* An error is never larger than the rest of an answer. */
     size_t whole = size > IL_ERROR_BYTES ? size : IL_ERROR_BYTES;
-    const uint8_t *at = il_guest_bytes(ledger->guest, (uint32_t)answer.of.i32, whole);
+    const uint8_t *at = il_guest_bytes(ledger->guest, (uint32_t)ledger->answer, whole);
     if (at == NULL || at[0] > 1 || (at[0] == 1 && at[IL_ANSWER] > IL_CORRUPT - IL_INVALID_KEY)) {
         il_fail(&ledger->failure, "the component's answer is none");
         return cut_short(ledger, writes);
@@ -147,9 +147,9 @@ il_status il_call_make(il_arguments *arguments, il_call call, bool writes, size_
 
 il_status il_call_end(il_ledger *ledger, il_call call, bool writes, il_status status)
 {
-    wasmtime_val_t answer = {.kind = WASMTIME_I32, .of.i32 = ledger->answer};
+    wasmtime_val_raw_t answer = {.i32 = ledger->answer};
     il_failure kept = ledger->failure;
-    if (!run(ledger, &ledger->guest->frees[call], &answer, 1, NULL, 0)) {
+    if (!run(ledger, &ledger->guest->frees[call], &answer, 1)) {
         /* The answer was read and stands; only the guest is of no more use. */
         cut_short(ledger, writes);
         ledger->failure = kept;

@@ -49,13 +49,9 @@ static void discard(void *node)
     free(found);
 }
 
-/* The entry of `key`, made if it is missing; NULL where memory has run out. */
-static slot *find_or_make(memory *memory, il_text key)
+/* A new entry for `key`, which has none; NULL where memory has run out. */
+static slot *make(memory *memory, il_text key)
 {
-    slot *found = find(memory, key);
-    if (found != NULL) {
-        return found;
-    }
     slot *made = calloc(1, sizeof *made);
     char *name = malloc(key.size + 1);
     if (made != NULL && name != NULL) {
@@ -71,11 +67,15 @@ static slot *find_or_make(memory *memory, il_text key)
     return NULL;
 }
 
-static il_store_status put(memory *memory, il_text key, il_bytes value, il_failure *failure)
+/* `found` is the key's entry, or NULL where it has none. */
+static il_store_status put(memory *memory, slot *found, il_text key, il_bytes value,
+                           il_failure *failure)
 {
     uint8_t *copy = malloc(value.size + 1);
-    slot *found = copy == NULL ? NULL : find_or_make(memory, key);
-    if (found == NULL) {
+    if (copy != NULL && found == NULL) {
+        found = make(memory, key);
+    }
+    if (copy == NULL || found == NULL) {
         free(copy);
         return failed(failure, IL_NO_MEMORY);
     }
@@ -121,10 +121,10 @@ static il_store_status set(void *self, il_text key, il_bytes value, il_failure *
 {
     memory *memory = self;
     pthread_mutex_lock(&memory->lock);
-    const slot *found = find(memory, key);
+    slot *found = find(memory, key);
     il_store_status status = found != NULL && found->is_counter
                                  ? failed(failure, "the key holds a counter")
-                                 : put(memory, key, value, failure);
+                                 : put(memory, found, key, value, failure);
     pthread_mutex_unlock(&memory->lock);
     return status;
 }
@@ -154,7 +154,7 @@ static il_store_status add(memory *memory, il_text key, int64_t delta, int64_t *
     if (delta > 0 ? before > INT64_MAX - delta : before < INT64_MIN - delta) {
         return failed(failure, "the counter would overflow");
     }
-    found = find_or_make(memory, key);
+    found = found == NULL ? make(memory, key) : found;
     if (found == NULL) {
         return failed(failure, IL_NO_MEMORY);
     }
@@ -179,14 +179,14 @@ static il_store_status compare_and_swap(void *self, il_text key, const uint64_t 
 {
     memory *memory = self;
     pthread_mutex_lock(&memory->lock);
-    const slot *found = find(memory, key);
+    slot *found = find(memory, key);
     il_store_status status = IL_STORE_OK;
     *swapped = false;
     if (found != NULL && found->is_counter) {
         status = failed(failure, "the key holds a counter");
     } else if (found == NULL ? expected == NULL
                              : expected != NULL && found->version == *expected) {
-        status = put(memory, key, value, failure);
+        status = put(memory, found, key, value, failure);
         *swapped = status == IL_STORE_OK;
     }
     pthread_mutex_unlock(&memory->lock);
