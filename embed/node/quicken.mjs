@@ -4,6 +4,11 @@
 //
 // Each place is counted: another release of `jco` that writes them differently fails the build.
 
+// Short values for a store share a buffer, as those of Node's `Buffer` do: one for each costs more
+// than the copy. Whoever keeps one keeps this much at most.
+const SHARED_BYTES = 8_192;
+const MAX_SHARED_BYTES = 2_048;
+
 const EDITS = [
   {
     // Views of the component's memory, made anew only where it has grown: then the old ones have
@@ -31,7 +36,49 @@ const EDITS = [
     if (bytes.length === 0) refresh(mem);
     return bytes.slice(ptr, ptr + len);
   };
+  let shared = new ArrayBuffer(0);
+  let sharedUsed = 0;
+  const copyForStore = (mem, ptr, len) => {
+    if (len > ${MAX_SHARED_BYTES}) return copyBytes(mem, ptr, len);
+    if (bytes.length === 0) refresh(mem);
+    if (len > shared.byteLength - sharedUsed) {
+      shared = new ArrayBuffer(${SHARED_BYTES});
+      sharedUsed = 0;
+    }
+    const copy = new Uint8Array(shared, sharedUsed, len);
+    copy.set(bytes.subarray(ptr, ptr + len));
+    sharedUsed += len;
+    return copy;
+  };
+  class FewObjects {
+    keys = [];
+    objects = [];
+    get(key) {
+      const at = this.keys.indexOf(key);
+      return at < 0 ? undefined : this.objects[at];
+    }
+    set(key, object) {
+      this.keys.push(key);
+      this.objects.push(object);
+    }
+    delete(key) {
+      const at = this.keys.indexOf(key);
+      if (at < 0) return;
+      const [lastKey, lastObject] = [this.keys.pop(), this.objects.pop()];
+      if (at < this.keys.length) {
+        this.keys[at] = lastKey;
+        this.objects[at] = lastObject;
+      }
+    }
+  }
 `,
+  },
+  {
+    // Objects that the component holds a handle of: two at most, so a list is quicker than a map.
+    what: "objects by their number",
+    from: /(const captureTable\d+ ?= )new Map\(\)/g,
+    times: 2,
+    to: "$1new FewObjects()",
   },
   {
     what: "decoding a text",
@@ -50,10 +97,25 @@ const EDITS = [
     utf8EncodedLen = len;`,
   },
   {
+    what: "copying bytes out, for a store",
+    from: /new Uint8Array\(memory0\.buffer\.slice\((ptr\d+), ptr\d+ \+ (len\d+) \* 1\)\)(?=;\n\s*let ret;)/g,
+    times: 2,
+    to: "copyForStore(memory0, $1, $2)",
+  },
+  {
     what: "copying bytes out",
     from: /new Uint8Array\(memory0\.buffer\.slice\((ptr\d+), ptr\d+ \+ (len\d+) \* 1\)\)/g,
-    times: 5,
+    times: 3,
     to: "copyBytes(memory0, $1, $2)",
+  },
+  {
+    // `now` of this package answers the seconds as a number: a bigint for each of a call's looks at
+    // the clock is a twentieth of its time.
+    what: "the clock's seconds",
+    from: /dataView\(memory0\)\.setBigInt64\(arg0 \+ 0, toUint64\(v0_0\), true\);/g,
+    times: 1,
+    to: `dataView(memory0).setUint32(arg0 + 0, v0_0 >>> 0, true);
+      dataView(memory0).setUint32(arg0 + 4, v0_0 / 2 ** 32, true);`,
   },
   {
     what: "copying bytes in",

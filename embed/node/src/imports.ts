@@ -26,15 +26,18 @@ export function makeImports(store: Store, clock: Clock): Record<string, unknown>
   };
 }
 
-/** The clock's time. One that reads nonsense ends the call: there is no error for it. */
-function now(clock: Clock): { seconds: bigint; nanoseconds: number } {
+/**
+ * The clock's time, as the generated code of this package takes it: see `quicken.mjs`. A clock
+ * that reads nonsense ends the call: there is no error for it.
+ */
+function now(clock: Clock): { seconds: number; nanoseconds: number } {
   const ms = clock();
   if (!Number.isSafeInteger(ms) || ms < 0) {
     throw new TypeError(`the clock must read whole milliseconds since 1970, not ${String(ms)}`);
   }
   const restMs = ms % MS_PER_SECOND;
   return {
-    seconds: BigInt((ms - restMs) / MS_PER_SECOND),
+    seconds: (ms - restMs) / MS_PER_SECOND,
     nanoseconds: restMs * NANOSECONDS_PER_MS,
   };
 }

@@ -24,7 +24,10 @@
 export interface Store {
   /** The value of `key` and its version, or `undefined` where it does not exist. */
   get(key: string): Versioned | undefined;
-  /** Write `key`, whether it exists or not. The store may keep `value`; nobody changes it. */
+  /**
+   * Write `key`, whether it exists or not. The store may keep `value`; nobody changes it. It may
+   * be a part of a larger buffer: what counts is `value`, not `value.buffer`.
+   */
   set(key: string, value: Uint8Array): void;
   /** Remove `key`. Nothing happens where it does not exist. */
   delete(key: string): void;

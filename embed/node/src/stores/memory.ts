@@ -30,8 +30,7 @@ export class MemoryStore implements Store {
   }
 
   set(key: string, value: Uint8Array): void {
-    this.#version(key);
-    this.#put(key, value);
+    this.#put(key, this.#holdsNoCounter(key), value);
   }
 
   delete(key: string): void {
@@ -39,20 +38,22 @@ export class MemoryStore implements Store {
   }
 
   increment(key: string, delta: bigint): bigint {
-    const before = this.#slots.get(checkKey(key))?.content ?? 0n;
+    const slot = this.#slots.get(checkKey(key));
+    const before = slot?.content ?? 0n;
     if (typeof before !== "bigint") {
       throw wrongKind("value");
     }
     const sum = addToCounter(before, delta);
-    this.#put(key, sum);
+    this.#put(key, slot, sum);
     return sum;
   }
 
   compareAndSwap(key: string, expected: bigint | undefined, value: Uint8Array): boolean {
-    if (this.#version(key) !== expected) {
+    const slot = this.#holdsNoCounter(key);
+    if (slot?.version !== expected) {
       return false;
     }
-    this.#put(key, value);
+    this.#put(key, slot, value);
     return true;
   }
 
@@ -63,17 +64,23 @@ export class MemoryStore implements Store {
     return { keys, cursor: rest.length > PAGE_KEYS ? keys.at(-1) : undefined };
   }
 
-  /** The version of the value at `key`, which must not be a counter. */
-  #version(key: string): bigint | undefined {
+  /** The slot of `key`, which must not hold a counter. */
+  #holdsNoCounter(key: string): Slot | undefined {
     const slot = this.#slots.get(checkKey(key));
     if (typeof slot?.content === "bigint") {
       throw wrongKind("counter");
     }
-    return slot?.version;
+    return slot;
   }
 
-  #put(key: string, content: Uint8Array | bigint): void {
+  /** Writes to the slot that `key` has, or to a new one. */
+  #put(key: string, slot: Slot | undefined, content: Uint8Array | bigint): void {
     this.#lastVersion += 1n;
-    this.#slots.set(key, { content, version: this.#lastVersion });
+    if (slot === undefined) {
+      this.#slots.set(key, { content, version: this.#lastVersion });
+    } else {
+      slot.content = content;
+      slot.version = this.#lastVersion;
+    }
   }
 }
