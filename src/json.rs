@@ -1,9 +1,10 @@
 //! One JSON object on one line: numbers and strings, written in one order and read back in the
 //! same. Pure.
 //!
-//! A line is written and read with every call, and only what is written here is read: it needs
-//! no reader of any JSON, which takes half of a call's time and a sixth of the component. The
-//! tests and the fuzzer compare with serde_json.
+//! A line is written and read with every call, and only what is written here is read, byte for
+//! byte: it needs no library for any JSON, which took a third of a call's time and, with the
+//! formatter that it brings, a sixth of the component. The tests and the fuzzer compare with
+//! serde_json.
 
 use alloc::string::String;
 use alloc::vec::Vec;
