@@ -156,8 +156,8 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         only: "ticket: deletion | begin, past",
         edits: &[(
             PLACE,
-            "format!(\"il.s.{}.{position}\", self.slot)",
-            "format!(\"il.s.{}.{}\", self.slot, position.min(1))",
+            "text!(\"il.s.\", self.slot, \".\", position)",
+            "text!(\"il.s.\", self.slot, \".\", position.min(1))",
         )],
     },
     Mistake {

@@ -102,11 +102,15 @@ fn copy_folder(from: &Path, to: &Path) -> Result<()> {
 }
 
 fn edit(path: &Path, text: &str, instead: &str) -> Result<()> {
-    let source = fs::read_to_string(path)?;
+    Ok(fs::write(path, edited(path, text, instead)?)?)
+}
+
+fn edited(path: &Path, text: &str, instead: &str) -> Result<String> {
+    let source = fs::read_to_string(path).with_context(|| path.display().to_string())?;
     if source.matches(text).count() != 1 {
         bail!("{} does not hold this once:\n{text}", path.display());
     }
-    Ok(fs::write(path, source.replace(text, instead))?)
+    Ok(source.replace(text, instead))
 }
 
 fn build(copy: &Path) -> Result<()> {
@@ -135,4 +139,20 @@ fn explore(copy: &Path, mistake: &Mistake, which: &str) -> Result<Option<usize>>
 fn steps(text: &str) -> Option<usize> {
     let (_, rest) = text.split_once("VIOLATION after ")?;
     rest.split(' ').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_mistake_can_be_made_in_the_core_as_it_stands() -> Result<()> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        for mistake in MISTAKES {
+            for (file, text, instead) in mistake.edits {
+                edited(&root.join(file), text, instead).context(mistake.name)?;
+            }
+        }
+        Ok(())
+    }
 }
