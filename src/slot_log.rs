@@ -163,3 +163,28 @@ pub(crate) fn check_owner(record: Option<&Record>, address: &Address) -> Result<
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expiry::{ClaimId, TimeBucket};
+
+    #[test]
+    fn a_slot_is_used_by_its_own_key_only() {
+        let address = Address::new(Some("s"), "k").unwrap();
+        let claim = ClaimId { bucket: TimeBucket::of(0, 0), number: 1 };
+        let blank = Record::blank(claim, 0);
+        let held_by = |scope: &str, key: &str| Record {
+            scope: scope.into(),
+            key: key.into(),
+            ..blank.clone()
+        };
+        assert!(check_owner(None, &address).is_ok());
+        assert!(check_owner(Some(&held_by("s", "k")), &address).is_ok());
+        for (scope, key) in [("s", "other"), ("other", "k"), ("k", "s")] {
+            let error = check_owner(Some(&held_by(scope, key)), &address).unwrap_err();
+            assert!(matches!(error, Error::Corrupt(_)), "{error:?}");
+        }
+        assert!(check_owner(Some(&blank), &address).is_ok(), "it stands in for any key's");
+    }
+}
