@@ -61,4 +61,56 @@ impl<'a> Op<'a> {
         }
         Ok(())
     }
+
+    /// To be asked once more after the last of several reads that are answered from together.
+    ///
+    /// # Errors
+    /// [`Error::DeadlineExceeded`] once the call is as old as [`QUARANTINE_MS`]: what it read
+    /// first may have been removed and deleted since.
+    pub fn may_answer(&self) -> Result<(), Error> {
+        let age_ms = self.now_ms().saturating_sub(self.started_at_ms);
+        if age_ms < QUARANTINE_MS { Ok(()) } else { Err(Error::DeadlineExceeded) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Hands(Cell<Millis>);
+
+    impl Clock for Hands {
+        fn now_ms(&self) -> Millis {
+            self.0.get()
+        }
+    }
+
+    #[test]
+    fn a_call_writes_for_a_minute_and_answers_for_an_hour() {
+        let hands = Hands(Cell::new(1_000));
+        let op = Op::start(&hands);
+        for (age_ms, writes, answers) in [
+            (0, true, true),
+            (DEADLINE_MS, true, true),
+            (DEADLINE_MS + 1, false, true),
+            (QUARANTINE_MS - 1, false, true),
+            (QUARANTINE_MS, false, false),
+        ] {
+            hands.0.set(1_000 + age_ms);
+            assert_eq!(op.may_write().is_ok(), writes, "{age_ms}");
+            assert_eq!(op.may_answer().is_ok(), answers, "{age_ms}");
+        }
+    }
+
+    #[test]
+    fn a_call_under_which_the_clock_stepped_back_writes_no_more() {
+        let hands = Hands(Cell::new(1_000));
+        let op = Op::start(&hands);
+        hands.0.set(1_001);
+        assert!(op.may_write().is_ok());
+        hands.0.set(1_000);
+        assert!(op.may_write().is_err());
+        assert!(op.may_answer().is_ok());
+        assert_eq!((op.started_at_ms(), op.now_ms()), (1_000, 1_000));
+    }
 }

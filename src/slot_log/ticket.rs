@@ -77,12 +77,16 @@ impl<B: Bucket> SlotLog<B> for Ticket {
         Slot::new(bucket, op, slot).read()
     }
 
-    /// Entry 1 is as it was: all that was read lies before any deletion.
+    /// Entry 1 is as it was, and not as it is again, an hour later: all that was read lies before
+    /// any deletion.
     fn confirm(bucket: &B, op: &Op, slot: &str, tail: &TicketTail) -> Result<bool, Error> {
         match tail.head {
             Head::Gate(_) => Ok(true),
             Head::Missing if tail.position == 0 => Ok(true),
-            head => Ok(Slot::new(bucket, op, slot).head()? == head),
+            head => {
+                let unchanged = Slot::new(bucket, op, slot).head()? == head;
+                op.may_answer().map(|()| unchanged)
+            }
         }
     }
 

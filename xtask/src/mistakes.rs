@@ -108,9 +108,14 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         only: "ticket: deletion",
         edits: &[(
             TICKET,
-            "head => Ok(Slot::new(bucket, op, slot).head()? == head),",
-            "_ => Ok(true),",
+            "let unchanged = Slot::new(bucket, op, slot).head()? == head;",
+            "let unchanged = head == tail.head;",
         )],
+    },
+    Mistake {
+        name: "an answer from what was read an hour ago",
+        only: "ticket: a dead first claim, renewed, deleted | slow get",
+        edits: &[(TICKET, "op.may_answer().map(|()| unchanged)", "Ok(unchanged)")],
     },
     Mistake {
         name: "an append that compares nothing but the ticket",

@@ -3,9 +3,12 @@
 use idempotency_ledger::record::Strategy;
 use idempotency_ledger::slot_log::ticket::STALL_MS;
 
-use super::{BEGIN, COMPLETE, GET, HOUR_MS, LONG, PURGE, Table, UPSERT};
+use super::{BEGIN, COMPLETE, GET, HOUR_MS, LONG, PURGE, RELEASE, RENEW, Table, UPSERT};
 use crate::oracle::Call;
 use crate::script::Scenario;
+
+/// A first claim has made so many calls when its ticket is taken and nothing is written.
+const TICKET_TAKEN: usize = 12;
 
 impl Table {
     pub(super) fn a_deletion_among_others(&mut self) {
@@ -109,6 +112,18 @@ impl Table {
                 vec![dead, noted, (given_up, BEGIN, None), (given_up + 20, PURGE, None)];
             deleted.strays = self.strategy == Strategy::Ticket;
             self.add(&deleted, 0, 1);
+            // A reader who sleeps for an hour between entry 1, which is missing, and the others.
+            if !self.is_full() && dies_after != TICKET_TAKEN {
+                continue;
+            }
+            let name = "a dead first claim, renewed, deleted | slow get";
+            let workers: [&[Call]; 2] = [&[RELEASE, PURGE], &[GET]];
+            let later = [given_up + 10 + HOUR_MS];
+            let mut read = self.scenario(name, &[], &workers, (given_up + 5, &later));
+            read.before = vec![dead, noted, (given_up, BEGIN, None), (given_up + 2, RENEW, None)];
+            read.index = false;
+            read.strays = self.strategy == Strategy::Ticket;
+            self.add(&read, 0, 0);
         }
     }
 }
