@@ -174,16 +174,18 @@ impl<'a> Reader<'a> {
     fn take_text(&mut self) -> Option<String> {
         let mut bytes = self.rest.strip_prefix(b"\"")?.iter();
         let mut text = Vec::with_capacity(TEXT_BYTES);
-        loop {
-            match *bytes.next()? {
-                b'"' => break,
+        while let Some(byte) = bytes.next() {
+            match *byte {
+                b'"' => {
+                    self.rest = bytes.as_slice();
+                    return String::from_utf8(text).ok();
+                }
                 b'\\' => text.push(take_escaped(&mut bytes)?),
                 byte if byte < b' ' => return None,
                 byte => text.push(byte),
             }
         }
-        self.rest = bytes.as_slice();
-        String::from_utf8(text).ok()
+        None
     }
 }
 
