@@ -108,10 +108,7 @@ impl<'a> Reader<'a> {
         &mut self,
         name: &'static str,
     ) -> Result<Option<u64>, &'static str> {
-        if !self.skip_name(name) {
-            return Ok(None);
-        }
-        self.take_number().ok_or(name).map(Some)
+        self.take_if_any(name, Self::take_number)
     }
 
     /// A string as [`Writer::word`] writes it.
@@ -123,21 +120,27 @@ impl<'a> Reader<'a> {
         &mut self,
         name: &'static str,
     ) -> Result<Option<&'a str>, &'static str> {
-        if !self.skip_name(name) {
-            return Ok(None);
-        }
-        self.take_word().ok_or(name).map(Some)
+        self.take_if_any(name, Self::take_word)
     }
 
     /// A string as [`Writer::text`] writes it.
     pub(crate) fn text(&mut self, name: &'static str) -> Result<String, &'static str> {
-        self.skip_name(name).then(|| self.take_text()).flatten().ok_or(name)
+        self.take_if_any(name, Self::take_text)?.ok_or(name)
     }
 
     /// # Errors
     /// Where anything but the end follows.
     pub(crate) fn end(self) -> Result<(), &'static str> {
         if self.rest == b"}" { Ok(()) } else { Err("further field") }
+    }
+
+    /// The value of the next field, where it has that name.
+    fn take_if_any<T>(
+        &mut self,
+        name: &'static str,
+        take: impl FnOnce(&mut Self) -> Option<T>,
+    ) -> Result<Option<T>, &'static str> {
+        if self.skip_name(name) { take(self).ok_or(name).map(Some) } else { Ok(None) }
     }
 
     /// Whether the next field has that name. If so, its value comes next.
