@@ -1,8 +1,12 @@
-//! Walks through all that can happen, depth first; states that were seen before are not walked
-//! through again.
+//! Walks through all that can happen; states that were seen before are not walked through again.
+//!
+//! Depth first, which holds few states at once; or breadth first, to the shortest history that
+//! breaks a promise.
 
-use std::collections::HashMap;
-use std::fmt::Write;
+use std::collections::HashSet;
+use std::fmt::{self, Write};
+use std::mem;
+use std::rc::Rc;
 
 use foldhash::fast::FixedState;
 use idempotency_ledger::answer::Begin;
@@ -32,15 +36,19 @@ pub struct Violation {
     pub text: String,
 }
 
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "VIOLATION after {} steps\n{}", self.steps, self.text)
+    }
+}
+
 struct Explorer<'a> {
     scenario: &'a Scenario,
     workers: Workers,
-    /// With how many steps each state was reached at best.
-    visited: HashMap<u64, u32, FixedState>,
+    /// The fingerprints of the states so far.
+    visited: HashSet<u64, FixedState>,
     aftermath: Aftermath,
-    explored: Explored,
-    /// Histories of so many steps or more are left out.
-    shorter_than: Option<usize>,
+    histories: usize,
 }
 
 /// A state on the way, and which of its choices are left.
@@ -50,24 +58,37 @@ struct Fork {
     next: usize,
 }
 
-/// Explores a scenario; with `shorter_than`, only histories of fewer steps.
+/// Choices that led to a state, the last one first. States that differ later share the rest.
+type Trail = Option<Rc<Step>>;
+
+struct Step {
+    choice: Choice,
+    before: Trail,
+}
+
+/// Explores a scenario.
 ///
 /// # Errors
 /// The first history that breaks a promise.
-pub fn explore(scenario: &Scenario, shorter_than: Option<usize>) -> Result<Explored, Violation> {
-    let (state, own) = before(scenario);
-    let workers = Workers::new(scenario.strategy, &scenario.workers, own, scenario.start_ms);
-    let mut explorer = Explorer {
-        scenario,
-        workers,
-        visited: HashMap::default(),
-        aftermath: Aftermath::new(scenario.strategy, strays(scenario)),
-        explored: Explored::default(),
-        shorter_than,
-    };
-    explorer.walk(state)?;
-    explorer.explored.states = explorer.visited.len();
-    Ok(explorer.explored)
+pub fn explore(scenario: &Scenario) -> Result<Explored, Violation> {
+    let (mut explorer, start) = Explorer::new(scenario);
+    let walked = explorer.walk(start.clone());
+    explorer.outcome(start, walked)
+}
+
+/// Explores a scenario up to its shortest history that breaks a promise; all states of one
+/// number of steps are held at once.
+///
+/// # Errors
+/// That history; no other has fewer steps. None is looked for that has `shorter_than()` steps or
+/// more, which is asked before each step.
+pub fn shortest(
+    scenario: &Scenario,
+    shorter_than: impl Fn() -> usize,
+) -> Result<Explored, Violation> {
+    let (mut explorer, start) = Explorer::new(scenario);
+    let walked = explorer.walk_in_layers(start.clone(), shorter_than);
+    explorer.outcome(start, walked)
 }
 
 fn strays(scenario: &Scenario) -> Strays {
@@ -92,6 +113,10 @@ fn before(scenario: &Scenario) -> (State, Option<u64>) {
             }
             state.take(Choice::Go(0), &mut workers, &[]);
         }
+        if scenario.late {
+            let writes = state.request(0, &workers).filter(|request| !request.is_read());
+            state.late.extend(writes);
+        }
         let answered = state.operations().pop().and_then(|last| last.answered);
         if let Some((_, Answer::Begin(Begin::Fresh(claim)))) = answered {
             own = Some(claim.token);
@@ -111,9 +136,32 @@ fn is_of_index(request: Request) -> bool {
         .any(|start| key.starts_with(start.as_bytes()))
 }
 
-impl Explorer<'_> {
-    fn walk(&mut self, mut start: State) -> Result<(), Violation> {
-        (0..self.workers.count()).for_each(|number| start.start(self.workers.of(number)));
+/// The choices that lead to a broken promise, and which promise it is.
+type Broken = (Vec<Choice>, String);
+
+impl<'a> Explorer<'a> {
+    fn new(scenario: &'a Scenario) -> (Explorer<'a>, State) {
+        let (mut start, own) = before(scenario);
+        let workers = Workers::new(scenario.strategy, &scenario.workers, own, scenario.start_ms);
+        (0..workers.count()).for_each(|number| start.start(workers.of(number)));
+        let explorer = Explorer {
+            scenario,
+            workers,
+            visited: HashSet::default(),
+            aftermath: Aftermath::new(scenario.strategy, strays(scenario)),
+            histories: 0,
+        };
+        (explorer, start)
+    }
+
+    fn outcome(mut self, start: State, walked: Result<(), Broken>) -> Result<Explored, Violation> {
+        match walked {
+            Ok(()) => Ok(Explored { states: self.visited.len(), histories: self.histories }),
+            Err((choices, why)) => Err(self.violation(start, &choices, &why)),
+        }
+    }
+
+    fn walk(&mut self, start: State) -> Result<(), Broken> {
         let mut path = vec![self.fork(start)];
         while let Some(fork) = path.last_mut() {
             let Some(choice) = fork.choices.get(fork.next).copied() else {
@@ -123,18 +171,13 @@ impl Explorer<'_> {
             fork.next += 1;
             let mut state = fork.state.clone();
             state.take(choice, &mut self.workers, &self.scenario.ticks_ms);
-            let steps = path.len();
-            if self.shorter_than.is_some_and(|limit| steps >= limit) || !self.is_new(&state, steps)
-            {
+            if !self.visited.insert(state.fingerprint(&self.workers)) {
                 continue;
             }
             let fork = self.fork(state);
             if fork.choices.is_empty() {
-                self.explored.histories += 1;
-                if let Err(why) = self.judge(&fork.state) {
-                    path.push(fork);
-                    return Err(self.violation(&path, &why));
-                }
+                let taken = |fork: &Fork| fork.choices[fork.next - 1];
+                self.judge(&fork.state).map_err(|why| (path.iter().map(taken).collect(), why))?;
             } else {
                 path.push(fork);
             }
@@ -142,22 +185,45 @@ impl Explorer<'_> {
         Ok(())
     }
 
-    fn fork(&self, state: State) -> Fork {
-        let through = |request: Request| !self.scenario.index && is_of_index(request);
-        let choices = state.choices(&self.workers, self.scenario.ticks_ms.len(), through);
-        Fork { state, choices, next: 0 }
+    fn walk_in_layers(
+        &mut self,
+        start: State,
+        shorter_than: impl Fn() -> usize,
+    ) -> Result<(), Broken> {
+        let mut layer: Vec<(State, Trail)> = vec![(start, None)];
+        for steps in 0_usize.. {
+            if layer.is_empty() || steps >= shorter_than() {
+                break;
+            }
+            for (state, trail) in mem::take(&mut layer) {
+                let choices = self.choices(&state);
+                if choices.is_empty() {
+                    self.judge(&state).map_err(|why| (choices_of(&trail), why))?;
+                }
+                for choice in choices {
+                    let mut next = state.clone();
+                    next.take(choice, &mut self.workers, &self.scenario.ticks_ms);
+                    if self.visited.insert(next.fingerprint(&self.workers)) {
+                        layer.push((next, Some(Rc::new(Step { choice, before: trail.clone() }))));
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
-    fn is_new(&mut self, state: &State, steps: usize) -> bool {
-        let steps = u32::try_from(steps).unwrap_or(u32::MAX);
-        let best = self.visited.entry(state.fingerprint(&self.workers)).or_insert(u32::MAX);
-        let is_new = steps < *best && (*best == u32::MAX || self.shorter_than.is_some());
-        *best = steps.min(*best);
-        is_new
+    fn choices(&self, state: &State) -> Vec<Choice> {
+        let through = |request: Request| !self.scenario.index && is_of_index(request);
+        state.choices(&self.workers, self.scenario.ticks_ms.len(), through)
+    }
+
+    fn fork(&self, state: State) -> Fork {
+        Fork { choices: self.choices(&state), state, next: 0 }
     }
 
     /// The history is explained, no key is stuck, and nothing is left in the end.
     fn judge(&mut self, state: &State) -> Result<(), String> {
+        self.histories += 1;
         if !oracle::explains(&state.operations(), self.scenario.strategy) {
             return Err("no order of the calls explains the answers".into());
         }
@@ -170,24 +236,36 @@ impl Explorer<'_> {
         Ok(())
     }
 
-    fn violation(&self, path: &[Fork], why: &str) -> Violation {
-        let mut text = format!("{why}\n");
-        let last = path.last().map(|fork| fork.state.operations()).unwrap_or_default();
-        for operation in last {
-            let _ = writeln!(text, "  {operation:?}");
-        }
-        for fork in &path[..path.len() - 1] {
-            let choice = fork.choices[fork.next - 1];
-            let what = match choice {
+    /// Goes the way once more, for people to read.
+    fn violation(&mut self, start: State, choices: &[Choice], why: &str) -> Violation {
+        let (mut state, mut steps) = (start, String::new());
+        for choice in choices {
+            let what = match *choice {
                 Choice::Go(number) | Choice::Fail(number, _) | Choice::Crash(number, _) => {
-                    let request = fork.state.request(number, &self.workers);
-                    request.map(Request::show).unwrap_or_default()
+                    state.request(number, &self.workers).map(Request::show).unwrap_or_default()
                 }
-                Choice::Land(late) => fork.state.late[late].show(),
+                Choice::Land(late) => state.late[late].show(),
                 Choice::Tick => String::new(),
             };
-            let _ = writeln!(text, "  {} {choice:?} {what}", fork.state.clock_ms);
+            let _ = writeln!(steps, "  {} {choice:?} {what}", state.clock_ms);
+            state.take(*choice, &mut self.workers, &self.scenario.ticks_ms);
         }
-        Violation { steps: path.len() - 1, text }
+        let mut text = format!("{why}\n");
+        for operation in state.operations() {
+            let _ = writeln!(text, "  {operation:?}");
+        }
+        Violation { steps: choices.len(), text: text + &steps }
     }
+}
+
+/// From the first to the last.
+fn choices_of(trail: &Trail) -> Vec<Choice> {
+    let mut choices = Vec::new();
+    let mut at = trail;
+    while let Some(step) = at {
+        choices.push(step.choice);
+        at = &step.before;
+    }
+    choices.reverse();
+    choices
 }

@@ -19,6 +19,6 @@ mod worker;
 
 mod aftermath;
 
-pub use explorer::{Explored, Violation, explore};
+pub use explorer::{Explored, Violation, explore, shortest};
 pub use scenarios::{Size, scenarios};
 pub use script::{Address, Scenario, make};

@@ -8,18 +8,15 @@ use std::thread;
 use std::time::Instant;
 
 use idempotency_ledger::record::Strategy;
-use ledger_model::{Explored, Scenario, Size, Violation, explore, scenarios};
+use ledger_model::{Explored, Scenario, Size, explore, scenarios, shortest};
 
 const HELP: &str = "\
 ledger-model [--full] [--strategy cas|ticket] [--only TEXT] [--shortest]
 
 Explores every interleaving of the scenarios, small ones unless --full, and checks each history.
---only: scenarios whose name holds the text. --shortest: stops at the first violation and looks
-for the shortest history that shows it. Ends with 1 where a promise was broken, with
+--only: scenarios whose name holds the text. --shortest: shows of all histories that break a
+promise one of the fewest steps; takes more memory. Ends with 1 where a promise was broken, with
 3 where no scenario has such a name.";
-
-/// Searches for a shorter history than the last, at most.
-const SHORTER: usize = 100;
 
 struct Ask {
     size: Size,
@@ -50,7 +47,8 @@ fn main() -> ExitCode {
         eprintln!("ledger-model: no scenario's title holds {:?}", ask.only);
         return ExitCode::from(3);
     }
-    if explore_all(&all, ask.shortest) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let is_kept = if ask.shortest { find_shortest(&all) } else { explore_all(&all) };
+    if is_kept { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 impl Ask {
@@ -78,35 +76,26 @@ impl Ask {
 
 /// Answers whether every promise was kept.
 #[expect(clippy::disallowed_methods, reason = "how long it took, for people to read")]
-fn explore_all(all: &[Scenario], shortest: bool) -> bool {
-    let (next, began) = (AtomicUsize::new(0), Instant::now());
+fn explore_all(all: &[Scenario]) -> bool {
+    let began = Instant::now();
     let total = Mutex::new((Explored::default(), 0));
-    let work = || {
-        while let Some(scenario) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let began = Instant::now();
-            let explored = explore(scenario, None);
-            let (title, seconds) = (scenario.title(), began.elapsed().as_secs_f64());
-            let mut total = total.lock().expect("nobody panics here");
-            match explored {
-                Ok(Explored { states, histories }) => {
-                    println!("{title}: {states} states, {histories} histories, {seconds:.1} s");
-                    total.0.states += states;
-                    total.0.histories += histories;
-                }
-                Err(_) if shortest && total.1 > 0 => {}
-                Err(found) => {
-                    let found = if shortest { shorter(scenario, found) } else { found };
-                    println!("{title}: VIOLATION after {} steps\n{}", found.steps, found.text);
-                    total.1 += 1;
-                    if shortest {
-                        next.store(all.len(), Ordering::Relaxed);
-                    }
-                }
+    on_every_core(all, |scenario| {
+        let began = Instant::now();
+        let explored = explore(scenario);
+        let (title, seconds) = (scenario.title(), began.elapsed().as_secs_f64());
+        let mut total = total.lock().expect("nobody panics here");
+        match explored {
+            Ok(Explored { states, histories }) => {
+                println!("{title}: {states} states, {histories} histories, {seconds:.1} s");
+                total.0.states += states;
+                total.0.histories += histories;
+            }
+            Err(found) => {
+                println!("{title}: {found}");
+                total.1 += 1;
             }
         }
-    };
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| (0..cores).for_each(|_| drop(scope.spawn(work))));
+    });
     let (Explored { states, histories }, violations) = total.into_inner().expect("all are done");
     println!(
         "{} scenarios: {states} states, {histories} histories, {violations} violations, {:.0} s",
@@ -116,12 +105,33 @@ fn explore_all(all: &[Scenario], shortest: bool) -> bool {
     violations == 0
 }
 
-fn shorter(scenario: &Scenario, mut found: Violation) -> Violation {
-    for _ in 0..SHORTER {
-        match explore(scenario, Some(found.steps)) {
-            Err(shorter) => found = shorter,
-            Ok(_) => break,
+/// Answers whether every promise was kept.
+fn find_shortest(all: &[Scenario]) -> bool {
+    let fewest = AtomicUsize::new(usize::MAX);
+    let found = Mutex::new(None);
+    on_every_core(all, |scenario| {
+        let Err(violation) = shortest(scenario, || fewest.load(Ordering::Relaxed)) else { return };
+        let mut found = found.lock().expect("nobody panics here");
+        // Another may have been found meanwhile.
+        if violation.steps < fewest.load(Ordering::Relaxed) {
+            fewest.store(violation.steps, Ordering::Relaxed);
+            *found = Some(format!("{}: {violation}", scenario.title()));
         }
+    });
+    match found.into_inner().expect("all are done") {
+        Some(text) => println!("{text}"),
+        None => println!("{} scenarios: 0 violations", all.len()),
     }
-    found
+    fewest.into_inner() == usize::MAX
+}
+
+fn on_every_core(all: &[Scenario], each: impl Fn(&Scenario) + Sync) {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(scenario) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+            each(scenario);
+        }
+    };
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| (0..cores).for_each(|_| drop(scope.spawn(work))));
 }

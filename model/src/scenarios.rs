@@ -44,6 +44,7 @@ pub fn scenarios(strategy: Strategy, size: Size) -> Vec<Scenario> {
     table.a_deletion_among_others();
     table.a_dead_deletion();
     table.a_dead_first_claim();
+    table.a_first_claim_written_late();
     table.all
 }
 
@@ -77,6 +78,7 @@ impl Table {
             name,
             strategy: self.strategy,
             before: before.iter().map(|(at_ms, call)| (*at_ms, *call, None)).collect(),
+            late: false,
             workers: workers.iter().map(|script| script.to_vec()).collect(),
             start_ms,
             ticks_ms: ticks_ms.to_vec(),

@@ -30,6 +30,8 @@ pub struct Scenario {
     /// Calls made one after the other before the exploration, each at its time; the number is how
     /// many of its store calls are made before the caller dies, where it does.
     pub before: Vec<(Millis, Call, Option<usize>)>,
+    /// The write at which a caller died before may take effect at any time yet.
+    pub late: bool,
     /// What each worker does.
     pub workers: Vec<Vec<Call>>,
     /// When the exploration starts.

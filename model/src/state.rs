@@ -1,6 +1,7 @@
 //! One state of a model: the store, the clock, where each worker is, and what was seen so far.
 
 use std::hash::{BuildHasher, Hash, Hasher};
+use std::rc::Rc;
 
 use foldhash::quality::{FixedState, FoldHasher};
 use idempotency_ledger::clock::Millis;
@@ -18,6 +19,12 @@ struct Seen {
     called: usize,
     answered: Option<(usize, Told)>,
     clock_ms: Vec<Millis>,
+}
+
+impl Seen {
+    fn has_ended(&self) -> bool {
+        self.answered.is_some()
+    }
 }
 
 /// Where a worker is.
@@ -66,9 +73,9 @@ pub(crate) struct State {
     pub(crate) crashes: usize,
     pub(crate) late: Vec<Request>,
     locals: Vec<Local>,
-    /// What came before, then what each worker saw.
-    before: Vec<Seen>,
-    seen: Vec<Vec<Seen>>,
+    /// What came before, then what each worker saw; states share it until it changes.
+    before: Rc<Vec<Seen>>,
+    seen: Vec<Rc<Vec<Seen>>>,
     /// Calls and answers so far.
     order: usize,
 }
@@ -83,7 +90,7 @@ impl State {
             crashes,
             late: Vec::new(),
             locals: Vec::new(),
-            before: Vec::new(),
+            before: Rc::default(),
             seen: Vec::new(),
             order: 0,
         }
@@ -94,7 +101,7 @@ impl State {
         let order = self.order;
         self.order = order.saturating_sub(1);
         self.locals.push(Local::At(BEGINNING));
-        self.seen.push(Vec::new());
+        self.seen.push(Rc::default());
         self.note(self.locals.len() - 1, &worker.events(BEGINNING));
         self.order = order;
     }
@@ -103,7 +110,9 @@ impl State {
     pub(crate) fn end(&mut self) {
         self.order += 1;
         self.locals.clear();
-        self.before.extend(self.seen.drain(..).flatten());
+        for seen in self.seen.drain(..) {
+            Rc::make_mut(&mut self.before).extend_from_slice(&seen);
+        }
     }
 
     /// The same for states that differ only in which of several workers with one script is
@@ -181,9 +190,13 @@ impl State {
             Choice::Tick => {
                 self.clock_ms = ticks_ms[self.ticks];
                 self.ticks += 1;
-                let all = self.before.iter_mut().chain(self.seen.iter_mut().flatten());
-                let under_way = all.filter(|seen| seen.answered.is_none());
-                under_way.for_each(|seen| seen.clock_ms.push(self.clock_ms));
+                for all in self.seen.iter_mut().chain([&mut self.before]) {
+                    if all.iter().all(Seen::has_ended) {
+                        continue;
+                    }
+                    let under_way = Rc::make_mut(all).iter_mut().filter(|seen| !seen.has_ended());
+                    under_way.for_each(|seen| seen.clock_ms.push(self.clock_ms));
+                }
             }
             Choice::Land(late) => {
                 let request = self.late.remove(late);
@@ -224,10 +237,14 @@ impl State {
     }
 
     fn note(&mut self, worker: usize, events: &[Event]) {
+        if events.is_empty() {
+            return;
+        }
+        let seen = Rc::make_mut(&mut self.seen[worker]);
         for event in events {
             self.order += 1;
             match event {
-                Event::Called(call, token) => self.seen[worker].push(Seen {
+                Event::Called(call, token) => seen.push(Seen {
                     call: *call,
                     token: *token,
                     called: self.order,
@@ -235,7 +252,7 @@ impl State {
                     clock_ms: vec![self.clock_ms],
                 }),
                 Event::Answered(told) => {
-                    if let Some(seen) = self.seen[worker].last_mut() {
+                    if let Some(seen) = seen.last_mut() {
                         seen.answered = Some((self.order, *told));
                     }
                 }

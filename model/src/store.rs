@@ -106,8 +106,9 @@ enum Content {
 /// Values with versions that never recur, and counters.
 #[derive(Clone, Debug, Default, Hash, PartialEq, Eq)]
 pub(crate) struct Store {
-    /// Sorted. A key that was swapped and deleted stays, for its version.
-    cells: Vec<(Text, Content, u32)>,
+    /// Sorted. A key that was swapped and deleted stays, for its version. Stores share it until
+    /// it changes.
+    cells: Rc<Vec<(Text, Content, u32)>>,
 }
 
 impl Store {
@@ -128,7 +129,7 @@ impl Store {
             Request::Set(key, value) => self.write(key, Content::Value(value), false),
             Request::Delete(key) => match at {
                 Ok(at) if self.cells[at].2 == 0 => {
-                    self.cells.remove(at);
+                    Rc::make_mut(&mut self.cells).remove(at);
                     Response::Written
                 }
                 Ok(_) => self.write(key, Content::Absent, false),
@@ -151,13 +152,14 @@ impl Store {
 
     /// Versions count for keys only that are swapped: others would part equal states.
     fn write(&mut self, key: Text, content: Content, swaps: bool) -> Response {
-        match self.cells.binary_search_by_key(&key, |cell| cell.0) {
+        let cells = Rc::make_mut(&mut self.cells);
+        match cells.binary_search_by_key(&key, |cell| cell.0) {
             Ok(at) => {
-                let (_, old, version) = &mut self.cells[at];
+                let (_, old, version) = &mut cells[at];
                 *old = content;
                 *version += u32::from(swaps);
             }
-            Err(at) => self.cells.insert(at, (key, content, u32::from(swaps))),
+            Err(at) => cells.insert(at, (key, content, u32::from(swaps))),
         }
         Response::Written
     }

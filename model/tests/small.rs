@@ -7,7 +7,7 @@ fn explore_all(strategy: Strategy) {
     let (mut states, mut histories) = (0, 0);
     let all = scenarios(strategy, Size::Small);
     for scenario in &all {
-        match explore(scenario, None) {
+        match explore(scenario) {
             Ok(explored) => {
                 states += explored.states;
                 histories += explored.histories;

@@ -193,7 +193,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         name: "an entry from before entry 1 compared by its log like any other",
-        only: "ticket: a slow begin, twice",
+        only: "ticket: a dead first claim, written late",
         edits: &[(PROBE, "(Head::Log(_), Some(_)) => false,", "(Head::Log(_), _) => false,")],
     },
     Mistake {

@@ -10,6 +10,9 @@ use crate::script::Scenario;
 /// A first claim has made so many calls when its ticket is taken and nothing is written.
 const TICKET_TAKEN: usize = 12;
 
+/// And so many when its entry is what it writes next.
+const ABOUT_TO_WRITE: usize = 13;
+
 impl Table {
     pub(super) fn a_deletion_among_others(&mut self) {
         let before = [(100, BEGIN), (200, PURGE)];
@@ -112,10 +115,10 @@ impl Table {
                 vec![dead, noted, (given_up, BEGIN, None), (given_up + 20, PURGE, None)];
             deleted.strays = self.strategy == Strategy::Ticket;
             self.add(&deleted, 0, 1);
-            // A reader who sleeps for an hour between entry 1, which is missing, and the others.
             if !self.is_full() && dies_after != TICKET_TAKEN {
                 continue;
             }
+            // A reader who sleeps for an hour between entry 1, which is missing, and the others.
             let name = "a dead first claim, renewed, deleted | slow get";
             let workers: [&[Call]; 2] = [&[RELEASE, PURGE], &[GET]];
             let later = [given_up + 10 + HOUR_MS];
@@ -124,6 +127,22 @@ impl Table {
             read.index = false;
             read.strays = self.strategy == Strategy::Ticket;
             self.add(&read, 0, 0);
+        }
+    }
+    /// Whoever claimed first died and was given up; the write that it died at lands when another
+    /// has the key.
+    pub(super) fn a_first_claim_written_late(&mut self) {
+        let given_up = 101 + STALL_MS;
+        let all: [[&[Call]; 2]; 3] =
+            [[&[GET], &[GET, GET]], [&[COMPLETE], &[GET]], [&[COMPLETE], &[GET, GET]]];
+        for workers in &all[..if self.is_full() { 3 } else { 1 }] {
+            let later = [given_up + 10 + STALL_MS];
+            let name = "a dead first claim, written late";
+            let mut late = self.scenario(name, &[], workers, (given_up + 5, &later));
+            let dead = (100, BEGIN, Some(ABOUT_TO_WRITE));
+            late.before = vec![dead, (101, BEGIN, None), (given_up, LONG, None)];
+            late.late = true;
+            self.add(&late, 0, 0);
         }
     }
 }
