@@ -1,6 +1,8 @@
 //! The expiry index over long times and many keys: purge finds everything that is due, costs
 //! what is due, and leaves nothing behind.
 
+mod bounds;
+
 use host_tests::targets::{Hosted, Intruder, Native};
 use host_tests::{
     Call, CallName, Plan, STRATEGIES, Side, Size, Strategy, Target, leftovers, purge_until_clean,
