@@ -103,6 +103,22 @@ async fn a_purge_reads_a_thousand_listings() {
     }
 }
 
+/// The bucket of a minute begins before most of what it holds expires.
+#[tokio::test]
+async fn what_is_not_due_yet_is_looked_at_again() {
+    for strategy in STRATEGIES {
+        let target = start(strategy);
+        for number in [3, 1, 2, 4] {
+            begin(&target, &format!("key {number}"), 10_000 * number).await;
+        }
+        pass(&target, 5_000);
+        for removed in [0, 1, 1, 1, 1, 0] {
+            assert_eq!(purge(&target, 200).await, (removed, 0, false), "{strategy:?}");
+            pass(&target, 10_000);
+        }
+    }
+}
+
 /// An entry that nobody can read is said once a day, and stays as it is.
 #[tokio::test]
 async fn an_unreadable_entry_is_kept() {
