@@ -1,7 +1,7 @@
 //! What bounds one purge; the next goes on where it stopped.
 
 use host_tests::targets::{Intruder, Native};
-use host_tests::{Call, STRATEGIES, Side, Strategy, Target};
+use host_tests::{Call, Plan, STRATEGIES, Side, Strategy, Target};
 use serde_json::Value;
 
 use super::{DAY_MS, HOUR_MS, MINUTE_MS, begin, complete};
@@ -56,16 +56,19 @@ async fn no_more_keys_are_removed_or_reclaimed_than_asked_for() {
 #[tokio::test]
 async fn ten_entries_are_moved_for_each_key_that_may_be_removed_and_a_hundred() {
     for strategy in STRATEGIES {
-        let target = start(strategy);
-        for number in 0..120 {
-            complete(&target, &format!("key {number}"), 30 * DAY_MS).await;
+        // Their bucket can be entered still, and not any more.
+        for pause_ms in [2 * MINUTE_MS, 2 * HOUR_MS] {
+            let target = start(strategy);
+            for number in 0..120 {
+                complete(&target, &format!("key {number}"), 30 * DAY_MS).await;
+            }
+            assert_eq!(entries_in(&target, "m").await, 120, "by their leases");
+            pass(&target, pause_ms);
+            assert_eq!(purge(&target, 1).await, (0, 0, true), "{strategy:?}");
+            assert_eq!((entries_in(&target, "m").await, entries_in(&target, "d").await), (10, 110));
+            assert_eq!(purge(&target, 1).await, (0, 0, false), "{strategy:?}");
+            assert_eq!((entries_in(&target, "m").await, entries_in(&target, "d").await), (0, 120));
         }
-        assert_eq!(entries_in(&target, "m").await, 120, "by their leases");
-        pass(&target, 2 * MINUTE_MS);
-        assert_eq!(purge(&target, 1).await, (0, 0, true), "{strategy:?}");
-        assert_eq!((entries_in(&target, "m").await, entries_in(&target, "d").await), (10, 110));
-        assert_eq!(purge(&target, 1).await, (0, 0, false), "{strategy:?}");
-        assert_eq!((entries_in(&target, "m").await, entries_in(&target, "d").await), (0, 120));
     }
 }
 
@@ -100,6 +103,35 @@ async fn a_purge_reads_a_thousand_listings() {
             assert_eq!(purge(&target, 5_000).await, (1_000, 0, beyond > 0), "{strategy:?}");
             assert_eq!(purge(&target, 5_000).await, (beyond, 0, false), "{strategy:?}");
         }
+    }
+}
+
+/// Until it has ended, or a minute after it died.
+#[tokio::test]
+async fn one_purges_at_a_time() {
+    for strategy in STRATEGIES {
+        let target = start(strategy);
+        expired(&target, 3).await;
+        let other = target.beside();
+        let act = Box::new(move || {
+            let answer = other.ask(&Call::purge(200));
+            assert_eq!(answer["error"]["contended"], 1_000, "{answer}");
+        });
+        target.probe().start(None);
+        target.bucket().intrude(Intruder { number: 12, side: Side::Before, act });
+        assert_eq!(purge(&target, 200).await, (3, 0, false), "{strategy:?}");
+
+        expired(&target, 3).await;
+        target.probe().start(Some(Plan::from(12, Side::Before)));
+        target.call(&Call::purge(200)).await;
+        target.probe().start(None);
+        for (pause_ms, hint_ms) in [(0, 1_000), (59_500, 500), (499, 1)] {
+            pass(&target, pause_ms);
+            let answer = target.call(&Call::purge(200)).await;
+            assert_eq!(answer["error"]["contended"], hint_ms, "{strategy:?}: {answer}");
+        }
+        pass(&target, 1);
+        assert!(!purge(&target, 200).await.2, "{strategy:?}");
     }
 }
 

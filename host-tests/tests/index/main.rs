@@ -2,6 +2,7 @@
 //! what is due, and leaves nothing behind.
 
 mod bounds;
+mod early;
 
 use host_tests::targets::{Hosted, Intruder, Native};
 use host_tests::{
@@ -136,6 +137,10 @@ async fn cycle(strategy: Strategy, keys: u64) {
     let constants = target.store_keys().await;
     let bytes: usize = bytes_of(&target, &constants).await;
     println!("{constants:?}, {bytes} bytes");
+    assert_eq!(constants, ["il.c", "il.m", "il.p"]);
+    let name = if strategy == Strategy::Cas { "cas" } else { "ticket" };
+    let marker = format!(r#"{{"format":1,"strategy":"{name}"}}"#);
+    assert_eq!(target.store_get("il.m").await, Some(marker.into_bytes()));
     assert!(bytes < 300, "the constants have grown to {bytes} bytes");
 }
 
@@ -224,6 +229,8 @@ async fn dead_begin_is_cleaned_up(strategy: Strategy, number: u64, side: Side) {
     purge_until_clean(&target, 200).await;
     assert!(!is_there(&target, "dead").await);
     assert_eq!(leftovers(&target, 0).await, [""; 0], "{strategy:?} died {side:?} call {number}");
+    let progress = target.store_get("il.p").await.unwrap_or_default();
+    assert!(!String::from_utf8_lossy(&progress).contains("hole"), "{side:?} call {number}");
 }
 
 /// A claim whose last store call takes effect late: `purges` are made before it lands.
