@@ -133,9 +133,8 @@ impl Table {
     /// has the key.
     pub(super) fn a_first_claim_written_late(&mut self) {
         let given_up = 101 + STALL_MS;
-        let all: [[&[Call]; 2]; 3] =
-            [[&[GET], &[GET, GET]], [&[COMPLETE], &[GET]], [&[COMPLETE], &[GET, GET]]];
-        for workers in &all[..if self.is_full() { 3 } else { 1 }] {
+        let all: [[&[Call]; 2]; 2] = [[&[GET], &[GET, GET]], [&[COMPLETE], &[GET]]];
+        for workers in &all[..if self.is_full() { 2 } else { 1 }] {
             let later = [given_up + 10 + STALL_MS];
             let name = "a dead first claim, written late";
             let mut late = self.scenario(name, &[], workers, (given_up + 5, &later));
