@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 use std::fmt::{self, Write};
+use std::iter;
 use std::mem;
 use std::rc::Rc;
 
@@ -71,9 +72,7 @@ struct Step {
 /// # Errors
 /// The first history that breaks a promise.
 pub fn explore(scenario: &Scenario) -> Result<Explored, Violation> {
-    let (mut explorer, start) = Explorer::new(scenario);
-    let walked = explorer.walk(start.clone());
-    explorer.outcome(start, walked)
+    explored(scenario, Explorer::walk)
 }
 
 /// Explores a scenario up to its shortest history that breaks a promise; all states of one
@@ -86,9 +85,27 @@ pub fn shortest(
     scenario: &Scenario,
     shorter_than: impl Fn() -> usize,
 ) -> Result<Explored, Violation> {
-    let (mut explorer, start) = Explorer::new(scenario);
-    let walked = explorer.walk_in_layers(start.clone(), shorter_than);
-    explorer.outcome(start, walked)
+    explored(scenario, |explorer, start| explorer.walk_in_layers(start, shorter_than))
+}
+
+fn explored<'a>(
+    scenario: &'a Scenario,
+    walk: impl FnOnce(&mut Explorer<'a>, State) -> Result<(), Broken>,
+) -> Result<Explored, Violation> {
+    let (mut start, own) = before(scenario);
+    let workers = Workers::new(scenario.strategy, &scenario.workers, own, scenario.start_ms);
+    (0..workers.count()).for_each(|number| start.start(workers.of(number)));
+    let mut explorer = Explorer {
+        scenario,
+        workers,
+        visited: HashSet::default(),
+        aftermath: Aftermath::new(scenario.strategy, strays(scenario)),
+        histories: 0,
+    };
+    match walk(&mut explorer, start.clone()) {
+        Ok(()) => Ok(Explored { states: explorer.visited.len(), histories: explorer.histories }),
+        Err((choices, why)) => Err(explorer.violation(start, &choices, &why)),
+    }
 }
 
 fn strays(scenario: &Scenario) -> Strays {
@@ -139,28 +156,7 @@ fn is_of_index(request: Request) -> bool {
 /// The choices that lead to a broken promise, and which promise it is.
 type Broken = (Vec<Choice>, String);
 
-impl<'a> Explorer<'a> {
-    fn new(scenario: &'a Scenario) -> (Explorer<'a>, State) {
-        let (mut start, own) = before(scenario);
-        let workers = Workers::new(scenario.strategy, &scenario.workers, own, scenario.start_ms);
-        (0..workers.count()).for_each(|number| start.start(workers.of(number)));
-        let explorer = Explorer {
-            scenario,
-            workers,
-            visited: HashSet::default(),
-            aftermath: Aftermath::new(scenario.strategy, strays(scenario)),
-            histories: 0,
-        };
-        (explorer, start)
-    }
-
-    fn outcome(mut self, start: State, walked: Result<(), Broken>) -> Result<Explored, Violation> {
-        match walked {
-            Ok(()) => Ok(Explored { states: self.visited.len(), histories: self.histories }),
-            Err((choices, why)) => Err(self.violation(start, &choices, &why)),
-        }
-    }
-
+impl Explorer<'_> {
     fn walk(&mut self, start: State) -> Result<(), Broken> {
         let mut path = vec![self.fork(start)];
         while let Some(fork) = path.last_mut() {
@@ -191,10 +187,8 @@ impl<'a> Explorer<'a> {
         shorter_than: impl Fn() -> usize,
     ) -> Result<(), Broken> {
         let mut layer: Vec<(State, Trail)> = vec![(start, None)];
-        for steps in 0_usize.. {
-            if layer.is_empty() || steps >= shorter_than() {
-                break;
-            }
+        let mut steps = 0;
+        while !layer.is_empty() && steps < shorter_than() {
             for (state, trail) in mem::take(&mut layer) {
                 let choices = self.choices(&state);
                 if choices.is_empty() {
@@ -208,6 +202,7 @@ impl<'a> Explorer<'a> {
                     }
                 }
             }
+            steps += 1;
         }
         Ok(())
     }
@@ -260,12 +255,8 @@ impl<'a> Explorer<'a> {
 
 /// From the first to the last.
 fn choices_of(trail: &Trail) -> Vec<Choice> {
-    let mut choices = Vec::new();
-    let mut at = trail;
-    while let Some(step) = at {
-        choices.push(step.choice);
-        at = &step.before;
-    }
+    let steps = iter::successors(trail.as_deref(), |step| step.before.as_deref());
+    let mut choices: Vec<Choice> = steps.map(|step| step.choice).collect();
     choices.reverse();
     choices
 }

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Instant;
 
 use idempotency_ledger::record::Strategy;
-use ledger_model::{Explored, Scenario, Size, explore, scenarios, shortest};
+use ledger_model::{Explored, Scenario, Size, Violation, explore, scenarios, shortest};
 
 const HELP: &str = "\
 ledger-model [--full] [--strategy cas|ticket] [--only TEXT] [--shortest]
@@ -107,25 +107,25 @@ fn explore_all(all: &[Scenario]) -> bool {
 
 /// Answers whether every promise was kept.
 fn find_shortest(all: &[Scenario]) -> bool {
-    let fewest = AtomicUsize::new(usize::MAX);
-    let found = Mutex::new(None);
+    let found: Mutex<Option<(&Scenario, Violation)>> = Mutex::default();
+    let found = || found.lock().expect("nobody panics here");
+    let fewest = || found().as_ref().map_or(usize::MAX, |(_, violation)| violation.steps);
     on_every_core(all, |scenario| {
-        let Err(violation) = shortest(scenario, || fewest.load(Ordering::Relaxed)) else { return };
-        let mut found = found.lock().expect("nobody panics here");
+        let Err(violation) = shortest(scenario, fewest) else { return };
+        let mut found = found();
         // Another may have been found meanwhile.
-        if violation.steps < fewest.load(Ordering::Relaxed) {
-            fewest.store(violation.steps, Ordering::Relaxed);
-            *found = Some(format!("{}: {violation}", scenario.title()));
+        if found.as_ref().is_none_or(|(_, other)| violation.steps < other.steps) {
+            *found = Some((scenario, violation));
         }
     });
-    match found.into_inner().expect("all are done") {
-        Some(text) => println!("{text}"),
+    match &*found() {
+        Some((scenario, violation)) => println!("{}: {violation}", scenario.title()),
         None => println!("{} scenarios: 0 violations", all.len()),
     }
-    fewest.into_inner() == usize::MAX
+    fewest() == usize::MAX
 }
 
-fn on_every_core(all: &[Scenario], each: impl Fn(&Scenario) + Sync) {
+fn on_every_core<'a>(all: &'a [Scenario], each: impl Fn(&'a Scenario) + Sync) {
     let next = AtomicUsize::new(0);
     let work = || {
         while let Some(scenario) = all.get(next.fetch_add(1, Ordering::Relaxed)) {

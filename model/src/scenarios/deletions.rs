@@ -1,5 +1,6 @@
 //! The end of a log: its removal, its deletion, and who dies there.
 
+use idempotency_ledger::clock::Millis;
 use idempotency_ledger::record::Strategy;
 use idempotency_ledger::slot_log::ticket::STALL_MS;
 
@@ -12,6 +13,9 @@ const TICKET_TAKEN: usize = 12;
 
 /// And so many when its entry is what it writes next.
 const ABOUT_TO_WRITE: usize = 13;
+
+/// Who was first seen at 101 is waited for no longer.
+const GIVEN_UP_MS: Millis = 101 + STALL_MS;
 
 impl Table {
     pub(super) fn a_deletion_among_others(&mut self) {
@@ -95,53 +99,56 @@ impl Table {
     /// Whoever claimed first died at any of its calls and was given up; then the log, perhaps
     /// without its first entry, is used, removed and deleted.
     pub(super) fn a_dead_first_claim(&mut self) {
-        let given_up = 101 + STALL_MS;
         for dies_after in 0..16 {
             let dead = (100, BEGIN, Some(dies_after));
             let noted = (101, BEGIN, None);
             let workers: [&[Call]; 2] = [&[LONG, COMPLETE], &[LONG]];
             let name = "a dead first claim, given up";
-            let mut used = self.scenario(name, &[], &workers, (given_up, &[]));
+            let mut used = self.scenario(name, &[], &workers, (GIVEN_UP_MS, &[]));
             used.before = vec![dead, noted];
             self.add(&used, 0, 0);
             let name = "a dead first claim, removed";
             let workers: [&[Call]; 2] = [&[PURGE], &[BEGIN]];
-            let mut removed = self.scenario(name, &[], &workers, (given_up + 20, &[]));
-            removed.before = vec![dead, noted, (given_up, BEGIN, None)];
+            let mut removed = self.scenario(name, &[], &workers, (GIVEN_UP_MS + 20, &[]));
+            removed.before = vec![dead, noted, (GIVEN_UP_MS, BEGIN, None)];
             self.add(&removed, 0, 1);
             let name = "a dead first claim, deleted";
-            let mut deleted = self.scenario(name, &[], &workers, (given_up + 30 + HOUR_MS, &[]));
+            let mut deleted = self.scenario(name, &[], &workers, (GIVEN_UP_MS + 30 + HOUR_MS, &[]));
             deleted.before =
-                vec![dead, noted, (given_up, BEGIN, None), (given_up + 20, PURGE, None)];
+                vec![dead, noted, (GIVEN_UP_MS, BEGIN, None), (GIVEN_UP_MS + 20, PURGE, None)];
             deleted.strays = self.strategy == Strategy::Ticket;
             self.add(&deleted, 0, 1);
+            // A reader who sleeps for an hour between entry 1, which is missing, and the others.
             if !self.is_full() && dies_after != TICKET_TAKEN {
                 continue;
             }
-            // A reader who sleeps for an hour between entry 1, which is missing, and the others.
             let name = "a dead first claim, renewed, deleted | slow get";
             let workers: [&[Call]; 2] = [&[RELEASE, PURGE], &[GET]];
-            let later = [given_up + 10 + HOUR_MS];
-            let mut read = self.scenario(name, &[], &workers, (given_up + 5, &later));
-            read.before = vec![dead, noted, (given_up, BEGIN, None), (given_up + 2, RENEW, None)];
+            let later = [GIVEN_UP_MS + 10 + HOUR_MS];
+            let mut read = self.scenario(name, &[], &workers, (GIVEN_UP_MS + 5, &later));
+            read.before =
+                vec![dead, noted, (GIVEN_UP_MS, BEGIN, None), (GIVEN_UP_MS + 2, RENEW, None)];
             read.index = false;
             read.strays = self.strategy == Strategy::Ticket;
             self.add(&read, 0, 0);
         }
     }
+
     /// Whoever claimed first died and was given up; the write that it died at lands when another
     /// has the key.
     pub(super) fn a_first_claim_written_late(&mut self) {
-        let given_up = 101 + STALL_MS;
-        let all: [[&[Call]; 2]; 2] = [[&[GET], &[GET, GET]], [&[COMPLETE], &[GET]]];
-        for workers in &all[..if self.is_full() { 2 } else { 1 }] {
-            let later = [given_up + 10 + STALL_MS];
+        let add = |table: &mut Table, workers: [&[Call]; 2]| {
             let name = "a dead first claim, written late";
-            let mut late = self.scenario(name, &[], workers, (given_up + 5, &later));
+            let later = [GIVEN_UP_MS + 10 + STALL_MS];
+            let mut late = table.scenario(name, &[], &workers, (GIVEN_UP_MS + 5, &later));
             let dead = (100, BEGIN, Some(ABOUT_TO_WRITE));
-            late.before = vec![dead, (101, BEGIN, None), (given_up, LONG, None)];
+            late.before = vec![dead, (101, BEGIN, None), (GIVEN_UP_MS, LONG, None)];
             late.late = true;
-            self.add(&late, 0, 0);
+            table.add(&late, 0, 0);
+        };
+        add(self, [&[GET], &[GET, GET]]);
+        if self.is_full() {
+            add(self, [&[COMPLETE], &[GET]]);
         }
     }
 }
