@@ -62,7 +62,8 @@ async fn each_fault_is_found_by_the_check_for_it() {
             assert_eq!(verdict, Ok(()), "{fault:?}");
             verdict = check_outage(store, &outage).await;
         }
-        assert_eq!(verdict.expect_err("a broken store").check, name, "{fault:?}");
+        let found_by = verdict.expect_err(&format!("{fault:?} is a fault")).check;
+        assert_eq!(found_by, name, "{fault:?}");
         used.push(name);
     }
     let unused: Vec<_> = CHECKS.iter().filter(|check| !used.contains(check)).collect();
