@@ -43,7 +43,7 @@ pub use size::Size;
 pub use strategies::{STRATEGIES, builder, strategy_name};
 pub use target::Target;
 
-pub use upkeep::{leftovers, purge_until_clean};
+pub use upkeep::{leftovers, purge_until_clean, purged};
 
 /// Lower-case hexadecimal.
 pub fn to_hex(bytes: &[u8]) -> String {

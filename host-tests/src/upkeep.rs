@@ -25,18 +25,28 @@ pub async fn purge_until_clean(target: &dyn Target, limit: u32) -> (u64, u64) {
             target.set_clock(target.now_ms() + PURGE_LEASE_MS);
             continue;
         }
-        let number = |name: &str| match answer[name].as_u64() {
-            Some(number) => number,
-            None => panic!("a purge answered {answer}"),
-        };
-        removed += number("removed");
-        reclaimed += number("reclaimed");
-        assert!(number("removed").max(number("reclaimed")) <= u64::from(limit), "{answer}");
-        if answer["more"] == Value::Bool(false) {
+        let (now_removed, now_reclaimed, more) = purged(&answer);
+        removed += now_removed;
+        reclaimed += now_reclaimed;
+        assert!(now_removed.max(now_reclaimed) <= u64::from(limit), "{answer}");
+        if !more {
             return (removed, reclaimed);
         }
     }
     panic!("{MAX_PURGES} purges, and more is due");
+}
+
+/// What a purge answered: how many keys it removed, how many it reclaimed, and whether there is
+/// more.
+///
+/// # Panics
+/// Where the purge failed.
+pub fn purged(answer: &Value) -> (u64, u64, bool) {
+    let number = |name: &str| answer[name].as_u64();
+    match (number("removed"), number("reclaimed"), answer["more"].as_bool()) {
+        (Some(removed), Some(reclaimed), Some(more)) => (removed, reclaimed, more),
+        _ => panic!("a purge answered {answer}"),
+    }
 }
 
 /// Lets everything expire that does so within `within_ms`, purges as often as it takes to

@@ -1,29 +1,20 @@
 //! What bounds one purge; the next goes on where it stopped.
 
 use host_tests::targets::{Intruder, Native};
-use host_tests::{Call, Plan, STRATEGIES, Side, Strategy, Target};
-use serde_json::Value;
+use host_tests::{Call, Plan, STRATEGIES, Side, Strategy, Target, purged};
 
-use super::{DAY_MS, HOUR_MS, MINUTE_MS, begin, complete};
-
-const START_MS: u64 = 1_000_000_000;
+use super::steps::{self, DAY_MS, HOUR_MS, MINUTE_MS, begin, complete, pass};
 
 /// At the beginning of a minute, and of a bucket of the index.
 fn start(strategy: Strategy) -> Native {
-    let target = Native::new(strategy);
-    target.set_clock(START_MS.next_multiple_of(MINUTE_MS));
+    let target = steps::start(strategy);
+    target.set_clock(target.now_ms().next_multiple_of(MINUTE_MS));
     target
-}
-
-fn pass(target: &dyn Target, pause_ms: u64) {
-    target.set_clock(target.now_ms() + pause_ms);
 }
 
 /// Purges once; what was removed, what was reclaimed, and whether there is more.
 async fn purge(target: &dyn Target, limit: u32) -> (u64, u64, bool) {
-    let answer = target.call(&Call::purge(limit)).await;
-    let number = |name: &str| answer[name].as_u64().unwrap_or_else(|| panic!("{answer}"));
-    (number("removed"), number("reclaimed"), answer["more"] == Value::Bool(true))
+    purged(&target.call(&Call::purge(limit)).await)
 }
 
 async fn expired(target: &Native, keys: usize) {

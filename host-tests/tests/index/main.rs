@@ -3,42 +3,20 @@
 
 mod bounds;
 mod early;
+mod steps;
 
 use host_tests::targets::{Hosted, Intruder, Native};
 use host_tests::{
     Call, CallName, Plan, STRATEGIES, Side, Size, Strategy, Target, leftovers, purge_until_clean,
 };
 use serde_json::Value;
-
-/// Of keys: records, tickets, notes, entries of the index.
-const TRACES: [&str; 4] = ["il.r.", "il.t.", "il.s.", "il.e."];
-
-const MINUTE_MS: u64 = 60_000;
-const HOUR_MS: u64 = 60 * MINUTE_MS;
-const DAY_MS: u64 = 24 * HOUR_MS;
+use steps::{DAY_MS, HOUR_MS, MINUTE_MS, begin, complete, is_there, pass, start, traces};
 
 /// Lives from less than a minute to ten years, none the same.
 fn lives_ms(count: u64) -> impl Iterator<Item = u64> {
     let spans =
         [1, MINUTE_MS, 3 * MINUTE_MS, HOUR_MS, 5 * HOUR_MS, DAY_MS, 20 * DAY_MS, 3_600 * DAY_MS];
     (0..count).map(move |number| spans[number as usize % spans.len()] + 7 * number * number)
-}
-
-async fn begin(target: &dyn Target, key: &str, lease_ms: u64) -> u64 {
-    let answer = target.call(&Call::begin(key, lease_ms)).await;
-    answer["fresh"]["token"].as_u64().unwrap_or_else(|| panic!("{key}: {answer}"))
-}
-
-/// A key that is completed, with this life.
-async fn complete(target: &dyn Target, key: &str, ttl_ms: u64) {
-    let token = begin(target, key, MINUTE_MS).await;
-    let answer =
-        target.call(&Call { ttl_ms: Some(ttl_ms), ..Call::complete(key, token, "x") }).await;
-    assert!(answer["recorded"].is_object(), "{key}: {answer}");
-}
-
-async fn is_there(target: &dyn Target, key: &str) -> bool {
-    target.call(&Call::get(key)).await != Value::Null
 }
 
 /// After the purges exactly those keys are there whose expiry is not before now.
@@ -71,7 +49,7 @@ async fn exact_after_pauses(strategy: Strategy) {
             keys.push((key, target.now_ms() + life_ms));
         }
         for pause_ms in pauses {
-            target.set_clock(target.now_ms() + pause_ms);
+            pass(&target, pause_ms);
             exact(&target, &keys).await;
         }
         assert_eq!(leftovers(&target, 4_000 * DAY_MS).await, [""; 0]);
@@ -94,7 +72,7 @@ async fn exact_on_sqlite(target: &dyn Target) {
         keys.push((key, target.now_ms() + life_ms));
     }
     for pause_ms in [MINUTE_MS, 400 * DAY_MS] {
-        target.set_clock(target.now_ms() + pause_ms);
+        pass(target, pause_ms);
         exact(target, &keys).await;
     }
     assert_eq!(leftovers(target, 4_000 * DAY_MS).await, [""; 0]);
@@ -113,13 +91,12 @@ async fn thousands_of_cycles_leave_nothing_but_constants() {
 
 async fn cycle(strategy: Strategy, keys: u64) {
     let cycles: u64 = Size::from_env().pick(300, 10_000);
-    let target = Native::new(strategy);
-    target.set_clock(1_000_000_000);
+    let target = start(strategy);
     let mut most = 0;
     for cycle in 0..cycles {
         let key = format!("key {}", cycle % keys);
         complete(&target, &key, 10 * MINUTE_MS).await;
-        target.set_clock(target.now_ms() + 11 * MINUTE_MS);
+        pass(&target, 11 * MINUTE_MS);
         purge_until_clean(&target, 200).await;
         most = most.max(target.store_keys().await.len());
     }
@@ -127,12 +104,9 @@ async fn cycle(strategy: Strategy, keys: u64) {
     // With tickets a log is deleted as a whole, once its key has rested for an hour.
     let rests = strategy == Strategy::Cas || keys > 7;
     assert!(!rests || most < 200, "{most} keys: what was removed piles up");
-    target.set_clock(target.now_ms() + HOUR_MS);
+    pass(&target, HOUR_MS);
     purge_until_clean(&target, 200).await;
-    let keys = target.store_keys().await;
-    let traces: Vec<_> =
-        keys.iter().filter(|key| TRACES.iter().any(|trace| key.starts_with(trace))).collect();
-    assert_eq!(traces, [""; 0], "an hour later");
+    assert_eq!(traces(&target).await, [""; 0], "an hour later");
     assert_eq!(leftovers(&target, 0).await, [""; 0]);
     let constants = target.store_keys().await;
     let bytes: usize = bytes_of(&target, &constants).await;
@@ -154,23 +128,22 @@ async fn bytes_of(target: &dyn Target, keys: &[String]) -> usize {
 
 /// The store calls of removing `expired` keys beside so many live ones.
 async fn purge_cost(strategy: Strategy, live: u64, expired: u64) -> u64 {
-    let target = Native::new(strategy);
-    target.set_clock(1_000_000_000);
+    let target = start(strategy);
     for number in 0..live {
         // Half of them still run, half are done; they live for hours to weeks.
         let key = format!("live {number}");
         let life_ms = 5 * HOUR_MS + 1_000 * (number % 1_000_000);
         match number % 2 {
             0 => drop(begin(&target, &key, life_ms).await),
-            _ => complete(&target, &key, life_ms).await,
+            _ => drop(complete(&target, &key, life_ms).await),
         }
     }
-    target.set_clock(target.now_ms() + 5 * MINUTE_MS);
+    pass(&target, 5 * MINUTE_MS);
     purge_until_clean(&target, 10_000).await;
     for number in 0..expired {
         begin(&target, &format!("expired {number}"), 1).await;
     }
-    target.set_clock(target.now_ms() + MINUTE_MS);
+    pass(&target, MINUTE_MS);
     target.probe().start(None);
     assert_eq!(purge_until_clean(&target, 200).await.0, expired);
     target.probe().calls()
@@ -219,13 +192,12 @@ async fn dead_begins_are_cleaned_up() {
 }
 
 async fn dead_begin_is_cleaned_up(strategy: Strategy, number: u64, side: Side) {
-    let target = Native::new(strategy);
-    target.set_clock(1_000_000_000);
+    let target = start(strategy);
     target.probe().start(Some(Plan::from(number, side)));
     target.call(&Call::begin("dead", 20 * MINUTE_MS)).await;
     target.probe().start(None);
     begin(&target, "other", 10).await;
-    target.set_clock(target.now_ms() + 21 * MINUTE_MS);
+    pass(&target, 21 * MINUTE_MS);
     purge_until_clean(&target, 200).await;
     assert!(!is_there(&target, "dead").await);
     assert_eq!(leftovers(&target, 0).await, [""; 0], "{strategy:?} died {side:?} call {number}");
