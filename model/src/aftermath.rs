@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use idempotency_ledger::answer::Begin;
 use idempotency_ledger::clock::{Millis, QUARANTINE_MS};
@@ -10,6 +9,7 @@ use idempotency_ledger::record::Strategy;
 use idempotency_ledger::slot_log::ticket::STALL_MS;
 use idempotency_ledger::{Error, Instance};
 
+use crate::hashed::hash_of;
 use crate::oracle::{Answer, Call};
 use crate::script::{KEY, ModelClock, make};
 use crate::store::{ModelBucket, Request, Store};
@@ -63,9 +63,7 @@ impl Aftermath {
     /// Whatever happened: after leases and quarantines the key can be claimed, and purges leave
     /// nothing but constants.
     pub(crate) fn check(&mut self, store: &Store, now_ms: Millis) -> Result<(), String> {
-        let mut hasher = DefaultHasher::new();
-        (store, now_ms).hash(&mut hasher);
-        if !self.checked.insert(hasher.finish()) {
+        if !self.checked.insert(hash_of(&(store, now_ms))) {
             return Ok(());
         }
         let world = World::new(self.strategy, store);

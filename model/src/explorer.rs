@@ -145,14 +145,6 @@ fn before(scenario: &Scenario) -> (State, Option<u64>) {
     (state, own)
 }
 
-/// Keys of the index and the marker: nobody but a purge looks at what another wrote there.
-fn is_of_index(request: Request) -> bool {
-    let key = request.key().bytes();
-    ["il.b.", "il.n.", "il.e.", "il.l.", "il.c", "il.m"]
-        .iter()
-        .any(|start| key.starts_with(start.as_bytes()))
-}
-
 /// The choices that lead to a broken promise, and which promise it is.
 type Broken = (Vec<Choice>, String);
 
@@ -208,8 +200,7 @@ impl Explorer<'_> {
     }
 
     fn choices(&self, state: &State) -> Vec<Choice> {
-        let through = |request: Request| !self.scenario.index && is_of_index(request);
-        state.choices(&self.workers, self.scenario.ticks_ms.len(), through)
+        state.choices(&self.workers, self.scenario)
     }
 
     fn fork(&self, state: State) -> Fork {

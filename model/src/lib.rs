@@ -12,6 +12,7 @@ mod scenarios;
 mod script;
 
 mod explorer;
+mod hashed;
 mod state;
 mod store;
 mod told;

@@ -9,6 +9,7 @@ mod tests;
 
 use std::collections::HashSet;
 
+use foldhash::fast::FixedState;
 use idempotency_ledger::Error;
 use idempotency_ledger::answer::{Begin, Forget, Release};
 use idempotency_ledger::clock::Millis;
@@ -37,7 +38,7 @@ pub fn explains(operations: &[Operation], strategy: Strategy) -> bool {
     assert!(operations.len() <= MAX_OPERATIONS, "{} operations", operations.len());
     let certain = (0..operations.len()).filter(|i| is_certain(&operations[*i]));
     let certain = certain.fold(0, |all, i| all | 1 << i);
-    Search { operations, strategy, certain, dead_ends: HashSet::new() }.run(0, &Key::default())
+    Search { operations, strategy, certain, dead_ends: HashSet::default() }.run(0, &Key::default())
 }
 
 struct Search<'a> {
@@ -46,7 +47,7 @@ struct Search<'a> {
     /// Those that must be explained, a bit each.
     certain: u128,
     /// What was carried out and the state then, from where no order leads on.
-    dead_ends: HashSet<(u128, Key)>,
+    dead_ends: HashSet<(u128, Key), FixedState>,
 }
 
 impl Search<'_> {

@@ -1,12 +1,12 @@
 //! One state of a model: the store, the clock, where each worker is, and what was seen so far.
 
-use std::hash::{BuildHasher, Hash, Hasher};
 use std::rc::Rc;
 
-use foldhash::quality::{FixedState, FoldHasher};
 use idempotency_ledger::clock::Millis;
 
+use crate::hashed::{Hashed, hash_of};
 use crate::oracle::{Call, Operation};
+use crate::script::Scenario;
 use crate::store::{Request, Response, Store};
 use crate::told::Told;
 use crate::worker::{BEGINNING, Event, Worker, Workers};
@@ -28,10 +28,17 @@ impl Seen {
 }
 
 /// Where a worker is.
-#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
+#[derive(Clone, Copy, Hash)]
 enum Local {
     At(usize),
     Dead,
+}
+
+/// How far a worker came, and what its caller saw; states share that until it changes.
+#[derive(Clone, Hash)]
+struct Progress {
+    local: Local,
+    seen: Rc<Hashed<Vec<Seen>>>,
 }
 
 /// What happens next.
@@ -72,10 +79,10 @@ pub(crate) struct State {
     pub(crate) failures: usize,
     pub(crate) crashes: usize,
     pub(crate) late: Vec<Request>,
-    locals: Vec<Local>,
-    /// What came before, then what each worker saw; states share it until it changes.
-    before: Rc<Vec<Seen>>,
-    seen: Vec<Rc<Vec<Seen>>>,
+    /// What came before.
+    before: Rc<Hashed<Vec<Seen>>>,
+    /// Of each worker.
+    progress: Vec<Progress>,
     /// Calls and answers so far.
     order: usize,
 }
@@ -89,9 +96,8 @@ impl State {
             failures,
             crashes,
             late: Vec::new(),
-            locals: Vec::new(),
             before: Rc::default(),
-            seen: Vec::new(),
+            progress: Vec::new(),
             order: 0,
         }
     }
@@ -100,40 +106,29 @@ impl State {
     pub(crate) fn start(&mut self, worker: &Worker) {
         let order = self.order;
         self.order = order.saturating_sub(1);
-        self.locals.push(Local::At(BEGINNING));
-        self.seen.push(Rc::default());
-        self.note(self.locals.len() - 1, &worker.events(BEGINNING));
+        self.progress.push(Progress { local: Local::At(BEGINNING), seen: Rc::default() });
+        self.note(self.progress.len() - 1, &worker.events(BEGINNING));
         self.order = order;
     }
 
     /// What was so far comes before all that follows.
     pub(crate) fn end(&mut self) {
         self.order += 1;
-        self.locals.clear();
-        for seen in self.seen.drain(..) {
-            Rc::make_mut(&mut self.before).extend_from_slice(&seen);
+        let before = Rc::make_mut(&mut self.before).value_mut();
+        for Progress { seen, .. } in self.progress.drain(..) {
+            before.extend_from_slice(seen.value());
         }
     }
 
     /// The same for states that differ only in which of several workers with one script is
     /// which.
     pub(crate) fn fingerprint(&self, workers: &Workers) -> u64 {
-        let hash = |value: &dyn Fn(&mut FoldHasher)| {
-            let mut hasher = FixedState::default().build_hasher();
-            value(&mut hasher);
-            hasher.finish()
-        };
-        let mut each: Vec<(usize, u64)> = (0..self.locals.len())
-            .map(|number| {
-                let own = (self.locals[number], &self.seen[number]);
-                (workers.script(number), hash(&|hasher| own.hash(hasher)))
-            })
-            .collect();
-        each.sort_unstable();
-        hash(&|hasher| {
-            (&self.store, self.clock_ms, self.ticks, self.failures, self.crashes).hash(hasher);
-            (&self.late, &each, self.order).hash(hasher);
-        })
+        let each = self.progress.iter().enumerate();
+        let all = each
+            .map(|(number, progress)| hash_of(&(workers.script(number), progress)))
+            .fold(0, u64::wrapping_add);
+        let left = (self.ticks, self.failures, self.crashes, &self.late);
+        hash_of(&(&self.store, self.clock_ms, left, all, self.order))
     }
 
     /// What each worker waits for.
@@ -141,31 +136,33 @@ impl State {
         &'a self,
         workers: &'a Workers,
     ) -> impl Iterator<Item = (usize, Request)> + 'a {
-        let all = 0..self.locals.len();
+        let all = 0..self.progress.len();
         all.filter_map(|number| self.request(number, workers).map(|request| (number, request)))
     }
 
     /// What one worker waits for; none where it has ended or died.
     pub(crate) fn request(&self, number: usize, workers: &Workers) -> Option<Request> {
-        match self.locals[number] {
+        match self.progress[number].local {
             Local::At(node) => workers.of(number).request(node),
             Local::Dead => None,
         }
     }
 
-    /// What may happen next; `runs_through` says which calls concern nobody else.
-    pub(crate) fn choices(
-        &self,
-        workers: &Workers,
-        ticks: usize,
-        runs_through: impl Fn(Request) -> bool,
-    ) -> Vec<Choice> {
-        if let Some((number, _)) =
-            self.requests(workers).find(|(_, request)| runs_through(*request))
+    fn asks_index(&self, number: usize, workers: &Workers) -> bool {
+        match self.progress[number].local {
+            Local::At(node) => workers.of(number).asks_index(node),
+            Local::Dead => false,
+        }
+    }
+
+    /// What may happen next.
+    pub(crate) fn choices(&self, workers: &Workers, scenario: &Scenario) -> Vec<Choice> {
+        if !scenario.index
+            && let Some(number) = (0..self.progress.len()).find(|n| self.asks_index(*n, workers))
         {
             return vec![Choice::Go(number)];
         }
-        let mut choices = Vec::new();
+        let mut choices = Vec::with_capacity(8);
         for (number, request) in self.requests(workers) {
             choices.push(Choice::Go(number));
             if self.failures > 0 {
@@ -175,7 +172,7 @@ impl State {
                 choices.extend(Effect::all(request).iter().map(|e| Choice::Crash(number, *e)));
             }
         }
-        if !choices.is_empty() && self.ticks < ticks {
+        if !choices.is_empty() && self.ticks < scenario.ticks_ms.len() {
             choices.push(Choice::Tick);
         }
         if !choices.is_empty() {
@@ -190,11 +187,13 @@ impl State {
             Choice::Tick => {
                 self.clock_ms = ticks_ms[self.ticks];
                 self.ticks += 1;
-                for all in self.seen.iter_mut().chain([&mut self.before]) {
-                    if all.iter().all(Seen::has_ended) {
+                let own = self.progress.iter_mut().map(|progress| &mut progress.seen);
+                for all in own.chain([&mut self.before]) {
+                    if all.value().iter().all(Seen::has_ended) {
                         continue;
                     }
-                    let under_way = Rc::make_mut(all).iter_mut().filter(|seen| !seen.has_ended());
+                    let all = Rc::make_mut(all).value_mut();
+                    let under_way = all.iter_mut().filter(|seen| !seen.has_ended());
                     under_way.for_each(|seen| seen.clock_ms.push(self.clock_ms));
                 }
             }
@@ -215,7 +214,7 @@ impl State {
             Choice::Crash(number, effect) => {
                 self.crashes -= 1;
                 self.effect(number, effect, workers);
-                self.locals[number] = Local::Dead;
+                self.progress[number].local = Local::Dead;
             }
         }
     }
@@ -230,9 +229,9 @@ impl State {
     }
 
     fn resume(&mut self, number: usize, response: Response, workers: &mut Workers) {
-        let Local::At(node) = self.locals[number] else { return };
+        let Local::At(node) = self.progress[number].local else { return };
         let next = workers.of_mut(number).after(node, response, self.clock_ms);
-        self.locals[number] = Local::At(next);
+        self.progress[number].local = Local::At(next);
         self.note(number, &workers.of(number).events(next));
     }
 
@@ -240,7 +239,7 @@ impl State {
         if events.is_empty() {
             return;
         }
-        let seen = Rc::make_mut(&mut self.seen[worker]);
+        let seen = Rc::make_mut(&mut self.progress[worker].seen).value_mut();
         for event in events {
             self.order += 1;
             match event {
@@ -262,8 +261,10 @@ impl State {
 
     /// The history for the oracle, in the order of its calls.
     pub(crate) fn operations(&self) -> Vec<Operation> {
-        let before = self.before.iter().map(|seen| (usize::MAX, seen));
-        let own = self.seen.iter().enumerate().flat_map(|(n, all)| all.iter().map(move |s| (n, s)));
+        let before = self.before.value().iter().map(|seen| (usize::MAX, seen));
+        let own = self.progress.iter().enumerate().flat_map(|(worker, progress)| {
+            progress.seen.value().iter().map(move |seen| (worker, seen))
+        });
         let operation = |(worker, seen): (usize, &Seen)| Operation {
             worker,
             call: seen.call,

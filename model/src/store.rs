@@ -7,6 +7,8 @@ use std::rc::Rc;
 
 use idempotency_ledger::bucket::{Bucket, StoreError, SwapError};
 
+use crate::hashed::Hashed;
+
 /// A key or a value; the same text has the same number as long as the thread lives.
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Text(u32);
@@ -72,6 +74,14 @@ impl Request {
         }
     }
 
+    /// Of the index or the marker: nobody but a purge looks at what another wrote there.
+    pub(crate) fn is_of_index(self) -> bool {
+        let key = self.key().bytes();
+        ["il.b.", "il.n.", "il.e.", "il.l.", "il.c", "il.m"]
+            .iter()
+            .any(|start| key.starts_with(start.as_bytes()))
+    }
+
     pub(crate) fn show(self) -> String {
         match self {
             Request::Set(key, value) => format!("set {} {}", key.show(), value.show()),
@@ -104,19 +114,20 @@ enum Content {
 }
 
 /// Values with versions that never recur, and counters.
-#[derive(Clone, Debug, Default, Hash, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, Hash)]
 pub(crate) struct Store {
     /// Sorted. A key that was swapped and deleted stays, for its version. Stores share it until
     /// it changes.
-    cells: Rc<Vec<(Text, Content, u32)>>,
+    cells: Rc<Hashed<Vec<(Text, Content, u32)>>>,
 }
 
 impl Store {
     /// Carries out a call.
     pub(crate) fn apply(&mut self, request: Request) -> Response {
-        let at = self.cells.binary_search_by_key(&request.key(), |cell| cell.0);
+        let cells = self.cells.value();
+        let at = cells.binary_search_by_key(&request.key(), |cell| cell.0);
         let (content, version) = at.map_or((Content::Absent, 0), |at| {
-            let (_, content, version) = self.cells[at];
+            let (_, content, version) = cells[at];
             (content, version)
         });
         let version = if content == Content::Absent { 0 } else { version };
@@ -128,8 +139,8 @@ impl Store {
             Request::Exists(_) => Response::There(content != Content::Absent),
             Request::Set(key, value) => self.write(key, Content::Value(value), false),
             Request::Delete(key) => match at {
-                Ok(at) if self.cells[at].2 == 0 => {
-                    Rc::make_mut(&mut self.cells).remove(at);
+                Ok(at) if cells[at].2 == 0 => {
+                    Rc::make_mut(&mut self.cells).value_mut().remove(at);
                     Response::Written
                 }
                 Ok(_) => self.write(key, Content::Absent, false),
@@ -152,7 +163,7 @@ impl Store {
 
     /// Versions count for keys only that are swapped: others would part equal states.
     fn write(&mut self, key: Text, content: Content, swaps: bool) -> Response {
-        let cells = Rc::make_mut(&mut self.cells);
+        let cells = Rc::make_mut(&mut self.cells).value_mut();
         match cells.binary_search_by_key(&key, |cell| cell.0) {
             Ok(at) => {
                 let (_, old, version) = &mut cells[at];
@@ -166,7 +177,7 @@ impl Store {
 
     /// The keys that hold something.
     pub(crate) fn keys(&self) -> Vec<String> {
-        let held = self.cells.iter().filter(|cell| cell.1 != Content::Absent);
+        let held = self.cells.value().iter().filter(|cell| cell.1 != Content::Absent);
         held.map(|cell| cell.0.show()).collect()
     }
 }

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
+use foldhash::fast::FixedState;
 use idempotency_ledger::Instance;
 use idempotency_ledger::answer::Begin;
 use idempotency_ledger::clock::Millis;
@@ -41,9 +42,10 @@ struct Node {
     came: Option<(usize, Response, Millis)>,
     /// None where the script has ended.
     request: Option<Request>,
+    asks_index: bool,
     /// Since the node before.
     events: Rc<[Event]>,
-    next: HashMap<(Response, Millis), usize>,
+    next: HashMap<(Response, Millis), usize, FixedState>,
 }
 
 /// All workers; those with one script share its tree.
@@ -99,13 +101,16 @@ impl Worker {
     ) -> Worker {
         let stack = RefCell::default();
         let mut worker = Worker { strategy, script, own, start_ms, nodes: Vec::new(), stack };
-        let (request, events) = worker.run(&[]);
-        worker.nodes.push(Node { came: None, request, events, next: HashMap::new() });
+        worker.nodes.push(worker.node(None, &[]));
         worker
     }
 
     pub(crate) fn request(&self, node: usize) -> Option<Request> {
         self.nodes[node].request
+    }
+
+    pub(crate) fn asks_index(&self, node: usize) -> bool {
+        self.nodes[node].asks_index
     }
 
     pub(crate) fn events(&self, node: usize) -> Rc<[Event]> {
@@ -124,12 +129,20 @@ impl Worker {
             at = before;
         }
         answers.reverse();
-        let (request, events) = self.run(&answers);
-        let came = Some((node, response, now_ms));
-        self.nodes.push(Node { came, request, events, next: HashMap::new() });
+        self.nodes.push(self.node(Some((node, response, now_ms)), &answers));
         let next = self.nodes.len() - 1;
         self.nodes[node].next.insert((response, now_ms), next);
         next
+    }
+
+    fn node(
+        &self,
+        came: Option<(usize, Response, Millis)>,
+        answers: &[(Response, Millis)],
+    ) -> Node {
+        let (request, events) = self.run(answers);
+        let asks_index = request.is_some_and(Request::is_of_index);
+        Node { came, request, asks_index, events, next: HashMap::default() }
     }
 
     /// Runs the script with these answers: its next request, and what it told since the last.
