@@ -27,17 +27,11 @@ impl Seen {
     }
 }
 
-/// Where a worker is.
-#[derive(Clone, Copy, Hash)]
-enum Local {
-    At(usize),
-    Dead,
-}
-
 /// How far a worker came, and what its caller saw; states share that until it changes.
 #[derive(Clone, Hash)]
 struct Progress {
-    local: Local,
+    /// Its place in the tree of its script; none where it died.
+    at: Option<usize>,
     seen: Rc<Hashed<Vec<Seen>>>,
 }
 
@@ -106,7 +100,7 @@ impl State {
     pub(crate) fn start(&mut self, worker: &Worker) {
         let order = self.order;
         self.order = order.saturating_sub(1);
-        self.progress.push(Progress { local: Local::At(BEGINNING), seen: Rc::default() });
+        self.progress.push(Progress { at: Some(BEGINNING), seen: Rc::default() });
         self.note(self.progress.len() - 1, &worker.events(BEGINNING));
         self.order = order;
     }
@@ -142,17 +136,11 @@ impl State {
 
     /// What one worker waits for; none where it has ended or died.
     pub(crate) fn request(&self, number: usize, workers: &Workers) -> Option<Request> {
-        match self.progress[number].local {
-            Local::At(node) => workers.of(number).request(node),
-            Local::Dead => None,
-        }
+        workers.of(number).request(self.progress[number].at?)
     }
 
     fn asks_index(&self, number: usize, workers: &Workers) -> bool {
-        match self.progress[number].local {
-            Local::At(node) => workers.of(number).asks_index(node),
-            Local::Dead => false,
-        }
+        self.progress[number].at.is_some_and(|node| workers.of(number).asks_index(node))
     }
 
     /// What may happen next.
@@ -214,7 +202,7 @@ impl State {
             Choice::Crash(number, effect) => {
                 self.crashes -= 1;
                 self.effect(number, effect, workers);
-                self.progress[number].local = Local::Dead;
+                self.progress[number].at = None;
             }
         }
     }
@@ -229,9 +217,9 @@ impl State {
     }
 
     fn resume(&mut self, number: usize, response: Response, workers: &mut Workers) {
-        let Local::At(node) = self.progress[number].local else { return };
+        let Some(node) = self.progress[number].at else { return };
         let next = workers.of_mut(number).after(node, response, self.clock_ms);
-        self.progress[number].local = Local::At(next);
+        self.progress[number].at = Some(next);
         self.note(number, &workers.of(number).events(next));
     }
 
