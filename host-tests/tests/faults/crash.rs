@@ -7,10 +7,8 @@ use host_tests::targets::{Hosted, Native};
 use host_tests::{Call, CallName, Plan, STRATEGIES, Side, Strategy, Target, leftovers};
 use serde_json::{Value, json};
 
-use crate::scene::{LEASE_MS, START, claimed, kind};
+use crate::scene::{LEASE_MS, STALL_MS, START, claimed, kind, prepare};
 
-/// How long a caller between deciding and writing is waited for.
-const STALL_MS: u64 = 30_000;
 const QUARANTINE_MS: u64 = 3_600_000;
 
 /// How often the next caller asks.
@@ -77,12 +75,7 @@ fn deaths() -> Vec<Death> {
 
 async fn prepared(death: &Death, make: &impl AsyncFn() -> Arc<dyn Target>) -> Arc<dyn Target> {
     let target = make().await;
-    for (at_ms, call) in &death.before {
-        target.set_clock(*at_ms);
-        let answer = target.call(call).await;
-        assert!(answer["error"].is_null(), "{}: {call:?}: {answer}", death.name);
-    }
-    target.set_clock(death.at_ms);
+    prepare(&*target, &death.before, death.at_ms).await;
     target
 }
 

@@ -10,6 +10,8 @@ use serde_json::Value;
 /// The token of a first claim at this time, and the time.
 pub(crate) const START: u64 = 1_000;
 pub(crate) const LEASE_MS: u64 = 60_000;
+/// How long a caller between deciding and writing is waited for.
+pub(crate) const STALL_MS: u64 = 30_000;
 
 /// Every way in which one call of the store can fail, and all from it on.
 fn plans(number: u64) -> Vec<Plan> {
@@ -92,7 +94,7 @@ impl Scene {
         plan: Plan,
         verify: &impl AsyncFn(&dyn Target, &Value),
     ) -> bool {
-        self.prepare(target).await;
+        prepare(target, &self.setup, self.at_ms).await;
         target.probe().start(Some(plan));
         let answer = target.call(&self.call).await;
         let failed = target.probe().has_failed();
@@ -104,15 +106,16 @@ impl Scene {
         assert_eq!(left, [""; 0], "left in the store");
         failed
     }
+}
 
-    pub(crate) async fn prepare(&self, target: &dyn Target) {
-        for (at_ms, call) in &self.setup {
-            target.set_clock(*at_ms);
-            let answer = target.call(call).await;
-            assert!(answer["error"].is_null(), "the setup's {call:?}: {answer}");
-        }
-        target.set_clock(self.at_ms);
+/// Makes these calls at their times, none of which may fail, and then sets the clock.
+pub(crate) async fn prepare(target: &dyn Target, setup: &[(u64, Call)], at_ms: u64) {
+    for (at_ms, call) in setup {
+        target.set_clock(*at_ms);
+        let answer = target.call(call).await;
+        assert!(answer["error"].is_null(), "the setup's {call:?}: {answer}");
     }
+    target.set_clock(at_ms);
 }
 
 /// A claim of `k` at [`START`], whose token is [`START`] too.

@@ -4,10 +4,7 @@
 use host_tests::targets::Native;
 use host_tests::{Call, Plan, Side, Strategy, Target};
 
-use crate::scene::{LEASE_MS, START, claimed, kind};
-
-/// How long it is waited for.
-const STALL_MS: u64 = 30_000;
+use crate::scene::{LEASE_MS, STALL_MS, START, claimed, kind, prepare};
 
 fn done() -> Call {
     Call::complete("k", START, "one")
@@ -25,12 +22,7 @@ fn expired() -> Vec<(u64, Call)> {
 async fn dead_with_a_ticket(before: &[(u64, Call)], dies: &Call) -> Native {
     for number in 1..100 {
         let target = Native::new(Strategy::Ticket);
-        for (at_ms, call) in before {
-            target.set_clock(*at_ms);
-            let answer = target.call(call).await;
-            assert!(answer["error"].is_null(), "{call:?}: {answer}");
-        }
-        target.set_clock(START + 1_000);
+        prepare(&target, before, START + 1_000).await;
         let entries = count(&target, "il.r.").await;
         target.probe().start(Some(Plan::from(number, Side::Before)));
         target.call(dies).await;

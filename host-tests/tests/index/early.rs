@@ -1,7 +1,7 @@
 //! Ends that come before the one that the index knew first.
 
 use host_tests::targets::Native;
-use host_tests::{Call, CallName, STRATEGIES, Target, purge_until_clean};
+use host_tests::{Call, STRATEGIES, Target, purge_until_clean};
 
 use super::steps::{DAY_MS, HOUR_MS, MINUTE_MS, begin, complete, pass, start, traces};
 
@@ -25,8 +25,7 @@ async fn a_forgotten_key_is_reclaimed_an_hour_later_however_long_it_would_have_l
         pass(&target, 2 * MINUTE_MS);
         // The index knows the end in a month from here on.
         purge_until_clean(&target, 200).await;
-        let forget = Call { token: Some(token), ..Call::on(CallName::Forget, "k") };
-        assert_eq!(target.call(&forget).await, "forgotten", "{strategy:?}");
+        assert_eq!(target.call(&Call::forget("k", token)).await, "forgotten", "{strategy:?}");
         is_reclaimed_within_the_hour(&target).await;
     }
 }
